@@ -4,6 +4,8 @@
 #include "src/cli/plot_data.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <ostream>
 #include <utility>
@@ -141,12 +143,13 @@ absl::Status WriteText(std::string_view option,
     out << text;
     return absl::OkStatus();
   }
+  errno = 0;  // The stream says only that it failed.
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file << text;
   // Closed before the check, so that a full disk is noticed.
   file.close();
-  if (!file) return InvalidArgument("{}: {} cannot be written", option, path);
-  return absl::OkStatus();
+  if (file) return absl::OkStatus();
+  return InvalidArgument("{}: '{}' cannot be written: {}", option, path, std::strerror(errno));
 }
 
 }  // namespace vernier::cli

@@ -20,6 +20,7 @@
 #include "src/codec/study_file.h"
 #include "src/core/status.h"
 #include "src/jobs/local_paths.h"
+#include "vernier/core/error.h"
 
 namespace vernier::cli {
 namespace {
@@ -42,6 +43,16 @@ bool IsShownStudy(std::string_view text) {
   const auto document = codec::ReadDocument(text, "study file");
   if (!document.ok() || !document->is_object()) return false;
   return document->contains("spec") && document->contains("trial_count");
+}
+
+// Names the file in an error of the file as a whole, or of a line. Other errors name a key, by which it is found.
+absl::Status InFile(const std::string& path, const absl::Status& status) {
+  constexpr std::string_view kWhole = "study file";
+  const std::string field = GetField(status).value_or("");
+  if (field != kWhole && !field.starts_with("line ")) return status;
+  std::string message(status.message());
+  if (field == kWhole) message.erase(0, kWhole.size() + 2);  // And ": ".
+  return FieldError(path, message);
 }
 
 }  // namespace
@@ -79,7 +90,8 @@ absl::StatusOr<StudySpec> LoadStudy(const std::string& path, std::string_view na
                     "`vernier study show STUDY --file` prints the study file");
   }
   if (!spec.ok()) {
-    return WithHint(spec.status(), fmt::format("nothing was stored; fix {} and try again", path));
+    return WithHint(InFile(path, spec.status()),
+                    fmt::format("nothing was stored; fix {} and try again", path));
   }
   ResolvePaths(path, *spec);
   return spec;

@@ -541,10 +541,11 @@ void AddObjective(CLI::App& command, PlotArgs& args) {
 }
 
 void AddTwoParameters(CLI::App& command, PlotArgs& args) {
+  // Also positional, as the parameters of a slice are.
   command.add_option(
-      "--x", args.x, "Parameter on the horizontal axis; default: the most important");
+      "X,--x", args.x, "Parameter on the horizontal axis; default: the most important");
   command.add_option(
-      "--y", args.y, "Parameter on the vertical axis; default: the next most important");
+      "Y,--y", args.y, "Parameter on the vertical axis; default: the next most important");
 }
 
 }  // namespace

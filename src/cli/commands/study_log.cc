@@ -3,6 +3,8 @@
 
 #include <poll.h>
 
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <string>
 #include <utility>
@@ -194,13 +196,16 @@ absl::StatusOr<ExitCode> Export(Context& context, const ExportArgs& args) {
     return ExportTo(output, context, args);
   }
   std::ofstream file(args.file, std::ios::binary | std::ios::trunc);
+  if (!file) {
+    return InvalidArgument("--file: '{}' cannot be written: {}", args.file, std::strerror(errno));
+  }
   // Not a terminal: no colours, nothing cut.
   Console console = {.out = file, .err = context.console().err};
   Output output(console, {.format = format, .headers = headers});
   VERNIER_ASSIGN_OR_RETURN(const ExitCode code, ExportTo(output, context, args));
   // Closed before the check, so that a full disk is noticed.
   file.close();
-  if (!file) return InvalidArgument("--file: {} cannot be written", args.file);
+  if (!file) return InvalidArgument("--file: '{}' cannot be written", args.file);
   return code;
 }
 

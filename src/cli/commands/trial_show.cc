@@ -248,8 +248,9 @@ void AddTrialList(CLI::App& trial, Action& chosen) {
       "failure, message, create_time, start_time, end_time, and every parameter and metric by its "
       "name. -o wide shows all parameters and metrics.\n\n7* is the best trial (with several "
       "objectives, an optimal one); 7! breaks an outcome constraint. STOPPED 1/10: the trial was "
-      "stopped early, at step 1; the longest curve of the study has 10 steps. All curves of one "
-      "list share one scale.");
+      "stopped early, at step 1; the longest curve of the study has 10 steps. Its state in JSON "
+      "and in filters is COMPLETED; `--filter stopped` selects it. All curves of one list share "
+      "one scale.");
 }
 
 void AddTrialShow(CLI::App& trial, Action& chosen) {

@@ -476,7 +476,8 @@ absl::StatusOr<ExitCode> SeeThrough(Context& context,
                                     const Prepared& prepared,
                                     const RunOptions& options) {
   SayOthers(context, connection, prepared.name);
-  Detachment detachment(connection, prepared.name, GoOnCommand(context, prepared.name, options));
+  const std::string go_on = GoOnCommand(context, prepared.name, options);
+  Detachment detachment(connection, prepared.name, go_on);
   const auto take_over = [&](Connection& lost) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(
         lost, TakeOver(context, *lost.owner(), options.capacity, detachment.interrupts()));
@@ -490,7 +491,12 @@ absl::StatusOr<ExitCode> SeeThrough(Context& context,
     after = SumUpNow(context, connection, prepared.name, options);
   }
   VERNIER_RETURN_IF_ERROR(after.status());
-  return detachment.is_wanted() ? ExitCode::kInterrupted : ExitCodeOf(after->study.state);
+  if (!detachment.is_wanted()) return ExitCodeOf(after->study.state);
+  // Said before, but many lines ago.
+  if (after->study.state == StudyState::kPaused) {
+    context.output().Say(fmt::format("\n`{}` continues the study", go_on));
+  }
+  return ExitCode::kInterrupted;
 }
 
 }  // namespace

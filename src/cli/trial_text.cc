@@ -186,8 +186,8 @@ void AddStop(const Trial& trial, Fields& fields) {
   const StopRecord& stop = *trial.stop;
   fields.Add("stopped by",
              stop.version.empty() ? stop.rule : stop.rule + " version " + stop.version);
-  // Mostly the trial's message, which stands beside its state.
-  if (!stop.explanation.empty() && stop.explanation != trial.message) {
+  // Mostly in the trial's message, which stands beside its state.
+  if (!stop.explanation.empty() && !trial.message.ends_with(stop.explanation)) {
     fields.Add("", stop.explanation);
   }
   for (const auto& [name, value] : stop.numbers) {

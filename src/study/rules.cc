@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -129,10 +130,16 @@ void AddResult(Draft& draft,
   AddEnd(draft, trial, to, last, message, FailureClass::kNone);
 }
 
-// A rule stopped it before, and it keeps its result as any trial that a rule has stopped.
+// A rule stopped it before, and it keeps its result as any trial that a rule has stopped. `reason`: empty if only the
+// rule kept it from going on.
 void EndPaused(Draft& draft, TrialNumber trial, std::string_view reason) {
   const Measurement last = FinalMeasurement(draft, trial);
-  const std::string message = fmt::format("paused until its end: {}", reason);
+  const std::optional<StopRecord>& verdict = draft.trial(trial).stop;
+  const std::string why = verdict.has_value() ? verdict->explanation : "";
+  const std::string message = !reason.empty() ? fmt::format("ended while it was paused: {}", reason)
+                              : why.empty()
+                                  ? "stayed paused until the study ended"
+                                  : fmt::format("stayed paused until the study ended: {}", why);
   if (MissingObjectives(draft.study().spec.objectives, last.metrics).empty()) {
     AddCompletion(draft, trial, last, message);
   } else {

@@ -83,8 +83,9 @@ void AddWithdrawal(Draft& draft,
                    std::string_view rule,
                    std::string_view explanation);
 
-// Ends all paused trials as they are, for this reason: COMPLETED, or CANCELLED where a value of an objective is missing.
-void EndPaused(Draft& draft, std::string_view reason);
+// Ends all paused trials as they are: COMPLETED, or CANCELLED where a value of an objective is missing. Without a reason:
+// no other trial is left to run, and their rule resumes none of them.
+void EndPaused(Draft& draft, std::string_view reason = "");
 
 // Moves the study to STOPPING, and on to its end if nothing is at work.
 void AddStudyStop(Draft& draft,

@@ -14,9 +14,6 @@ namespace {
 // A suggestion that takes longer is nothing for a thread that others wait for: a call takes some 0.2 ms altogether.
 constexpr absl::Duration kAtOnce = absl::Milliseconds(1);
 
-// Why paused trials end with their study.
-constexpr std::string_view kNoneLeft = "no trial is left that could show it to be better";
-
 ResumptionEvidence EvidenceOf(const StudyFold& fold) {
   return {.paused = fold.paused(),
           .observations = fold.finished().size(),
@@ -168,7 +165,7 @@ absl::Status SuggestCall::Decide(Draft& draft, Transient& transient) {
   if (need == 0 && claims.size() == 0) {
     refusal_ = WhyNone(fold, draft.now());
     if (IsLast(fold, transient)) {
-      EndPaused(draft, kNoneLeft);
+      EndPaused(draft);
       Settle(draft, transient);
     }
     if (draft.empty()) return refusal_;
@@ -225,7 +222,7 @@ absl::Status SuggestCall::Take(Draft& draft, Transient& transient, const Claims&
     for (const TrialNumber trial : fresh) Grant(draft, transient, trial);
   }
   if (!exhausted_.empty()) transient.exhausted = exhausted_;
-  if (!exhausted_.empty() && IsLast(draft.fold(), transient)) EndPaused(draft, kNoneLeft);
+  if (!exhausted_.empty() && IsLast(draft.fold(), transient)) EndPaused(draft);
   Settle(draft, transient);
   std::vector<TrialNumber> all = claims.held;
   all.insert(all.end(), claims.offered.begin(), claims.offered.end());

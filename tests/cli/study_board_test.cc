@@ -171,6 +171,23 @@ TEST_F(StudyBoardTest, TellsOfEachTrialOnceUnlessMoreIsAsked) {
   EXPECT_THAT(Add(13, Moved(1, TrialState::kCompleted), Detail::kNothing), IsEmpty());
 }
 
+TEST_F(StudyBoardTest, TellsWhyATrialIsTriedAgain) {
+  constexpr Detail kBrief = Detail::kTrials;
+  Start(0, 1);
+  const AttemptStateChanged lost = {.trial = TrialNumber(1),
+                                    .attempt = AttemptNumber(1),
+                                    .to = AttemptState::kLost,
+                                    .failure = FailureClass::kNodeLost,
+                                    .message = "its supervisor is gone"};
+  // If no other attempt follows, the end of the trial says it.
+  EXPECT_THAT(Add(1, lost, kBrief), IsEmpty());
+  EXPECT_EQ(Add(1, Moved(1, TrialState::kQueued), kBrief),
+            "1970-01-01T00:16:41+00:00 trial 1 attempt 1 LOST NODE_LOST, tried again: its "
+            "supervisor is gone");
+  Add(2, Moved(1, TrialState::kPreparing), kBrief);
+  EXPECT_THAT(Add(3, Moved(1, TrialState::kQueued), kBrief), IsEmpty());
+}
+
 TEST_F(StudyBoardTest, MarksATrialThatWasStoppedByWhereTheLongestCurveEnds) {
   Start(0, 1);
   Start(0, 2);

@@ -111,6 +111,7 @@ def check_once(bin_dir, folder):
     (folder / "end-1").touch()
     code = run.end(PATIENCE)
     assert code == 130, (code, run.text())
+    assert run.lines[-1] == f"`vernier run {folder}/study.yaml --store {folder}/vernier.db` continues the study\n", run.text()
     study = ask(bin_dir, folder, "study", "show", "patient")
     assert study["state"] == "PAUSED" and study["trial_count"] == 1, study
     assert ask(bin_dir, folder, "trial", "show", "patient", "1")["state"] == "COMPLETED"

@@ -257,7 +257,7 @@ TEST(GangRules, SayHowOftenTheOneToBlameWasRestarted) {
       Restarted(SIGKILL, {1, 2}, Signalled(SIGKILL, 3)), Running(), Running(), Running()};
   EXPECT_EQ(Decide(AnyGang(), replicas, At(3))->message,
             "The replica chief 0 exited with a non-zero status of 9(SIGKILL). Termination reason: "
-            "ended from outside. The replica chief 0 was restarted 2 times.");
+            "ended from outside. It was restarted 2 times.");
   EXPECT_EQ(Describe(AnyGang(), replicas, std::nullopt).replicas[0].restarts, 2);
 }
 
@@ -377,14 +377,15 @@ TEST(GangRules, BeginWithTheLastWordsOfTheOneToBlame) {
     const ReplicaObservation chief = Saying("RuntimeError: worker is gone", Exited(1, 6));
     return Decide(AnyGang(), std::vector{chief, worker, Running(), Running()}, At(6))->message;
   };
-  const std::string sentences =
-      "The replica worker 0 exited with a non-zero status of 1. Termination reason: Error. "
-      "The replica chief 0 exited with a non-zero status of 1. Termination reason: Error.";
-  EXPECT_EQ(message({.cause = "ValueError: bad"}), "ValueError: bad. " + sentences);
-  EXPECT_EQ(message({.cause = "Bad value!"}), "Bad value! " + sentences);
+  const std::string worker =
+      "The replica worker 0 exited with a non-zero status of 1. Termination reason: Error.";
+  const std::string chief =
+      " The replica chief 0 exited with a non-zero status of 1. Termination reason: Error.";
+  EXPECT_EQ(message({.cause = "ValueError: bad"}), "ValueError: bad. " + worker + chief);
+  EXPECT_EQ(message({.cause = "Bad value!"}), "Bad value! " + worker + chief);
   EXPECT_EQ(message({.cause = "", .last_line = "epoch 7"}),
-            sentences + " It printed no error message; its last line was 'epoch 7'.");
-  EXPECT_EQ(message({}), sentences + " It printed no error message.");
+            worker + " It printed no error message; its last line was 'epoch 7'." + chief);
+  EXPECT_EQ(message({}), worker + " It printed no error message." + chief);
   EXPECT_LE(message({.cause = std::string(kLongestWords, 'x')}).size(), 600U);
 }
 

@@ -109,7 +109,7 @@ TEST_F(ReplicaRestartTest, TheSixthEndFromOutsideIsTheGangs) {
   EXPECT_EQ(Outcome(status), "FAILED PREEMPTED again");
   EXPECT_EQ(status.replicas[0].restarts, 5);
   EXPECT_EQ(Runs(), 6);
-  EXPECT_THAT(status.message, HasSubstr("The replica chief 0 was restarted 5 times."));
+  EXPECT_THAT(status.message, HasSubstr(" It was restarted 5 times."));
 }
 
 TEST_F(ReplicaRestartTest, AContainersStatusCountsAsTheSignal) {

@@ -110,8 +110,9 @@ TEST_F(PausedTrialsTest, GoOnAndEndAcrossRestarts) {
   EXPECT_EQ(ended.completed, 3);
   EXPECT_EQ(ended.best, TrialNumber(1));
   EXPECT_EQ(Get(study_.id, *third).final_metrics.at("accuracy"), 0.1);
-  EXPECT_THAT(Get(study_.id, *third).message, HasSubstr("no trial is left"));
-  EXPECT_THAT(Get(study_.id, *third).stop->explanation, HasSubstr("rank 3 of 3"));
+  const std::string explanation = Get(study_.id, *third).stop->explanation;
+  EXPECT_THAT(explanation, HasSubstr("rank 3 of 3"));
+  EXPECT_EQ(Get(study_.id, *third).message, "stayed paused until the study ended: " + explanation);
   ExpectSnapshotsAgree();
   const auto report = studies_->Replay(study_.id);
   ASSERT_THAT(report, IsOk());
@@ -190,7 +191,7 @@ TEST_F(PausedTrialsTest, NeedNoValueOfEveryObjectiveUntilTheyEnd) {
               IsOk());
   ASSERT_THAT(studies_->Stop(study_.id, "enough", As("user")), IsOk());
   EXPECT_EQ(Get(study_.id, TrialNumber(2)).state, TrialState::kCancelled);
-  EXPECT_THAT(Get(study_.id, TrialNumber(2)).message, HasSubstr("enough"));
+  EXPECT_EQ(Get(study_.id, TrialNumber(2)).message, "ended while it was paused: enough");
   EXPECT_EQ(Get(study_.id).completed, 1);
   ExpectSnapshotsAgree();
 }

@@ -1,4 +1,4 @@
-// Events as lines. By default only the ends of trials and changes of the study are printed (Brief): a study of
+// Events as lines. By default only the ends of trials, retries and changes of the study are printed (Brief): a study of
 // thousands of trials in a log file should stay readable. -v prints every event (Sentence). Changes that only the log
 // needs, such as renewed leases, have no line.
 
@@ -130,12 +130,25 @@ std::string EndOf(const TrialStateChanged& changed, const StudyBoard& board) {
   return Reasoned(text, FirstLine(changed.message));
 }
 
-// As Sentence, but only ends of trials and changes of the study.
+// The retry of a trial: "trial 7 attempt 1 LOST NODE_LOST, tried again: The replica chief 0 was lost". Empty if it is
+// queued for another reason than a failure.
+std::string RetryOf(const TrialStateChanged& changed, const StudyBoard& board) {
+  const std::optional<AttemptStateChanged>& failed = board.FailedAttempt(changed.trial);
+  if (changed.to != TrialState::kQueued || !failed) return "";
+  return Reasoned(fmt::format("trial {} attempt {} {} {}, tried again",
+                              changed.trial.value(),
+                              failed->attempt.value(),
+                              AttemptStateName(failed->to),
+                              FailureClassName(failed->failure)),
+                  FirstLine(failed->message));
+}
+
+// As Sentence, but only ends of trials, retries and changes of the study.
 struct Brief {
   const StudyBoard& board;
 
   std::string operator()(const TrialStateChanged& changed) const {
-    return IsFinished(changed.to) ? EndOf(changed, board) : "";
+    return IsFinished(changed.to) ? EndOf(changed, board) : RetryOf(changed, board);
   }
   std::string operator()(const StudyCreated& created) const { return Sentence{board}(created); }
   std::string operator()(const StudyStateChanged& changed) const {

@@ -51,6 +51,7 @@ void StudyBoard::On(const TrialCreated& created, absl::Time) {
 void StudyBoard::On(const TrialStateChanged& changed, absl::Time time) {
   Entry& entry = trials_[changed.trial];
   entry.state = changed.to;
+  if (changed.to == TrialState::kPreparing) entry.failed_attempt.reset();
   // Only the first start: reruns belong to the trial's duration.
   if (changed.to == TrialState::kRunning && !entry.started) entry.started = time;
   if (IsFinished(changed.to)) entry.ended = time;
@@ -75,6 +76,12 @@ void StudyBoard::On(const TrialStateChanged& changed, absl::Time time) {
   if (spec_ && !HasBest(*spec_)) return;
   // A trial without a value of every objective cannot be compared.
   if (values.size() == entry.objectives.size()) optimal_.Tell(changed.trial, values, slacks);
+}
+
+void StudyBoard::On(const AttemptStateChanged& changed, absl::Time) {
+  std::optional<AttemptStateChanged>& failed = trials_[changed.trial].failed_attempt;
+  failed.reset();
+  if (changed.failure != FailureClass::kNone) failed.emplace(changed).replicas.clear();
 }
 
 void StudyBoard::On(const MeasurementReported& reported, absl::Time) {

@@ -44,6 +44,10 @@ class StudyBoard {
   // Last step of the longest curve.
   std::int64_t longest() const { return longest_; }
   std::vector<TrialNumber> Optimal() const { return optimal_.optimal(); }
+  // The failure that the trial's last attempt ended with; nullopt: it has not failed.  REQUIRES: the log has created it.
+  const std::optional<AttemptStateChanged>& FailedAttempt(TrialNumber trial) const {
+    return trials_.at(trial).failed_attempt;
+  }
 
   // The screen at `now`: study, progress, best trial, running and recently ended trials.
   std::vector<std::string> Lines(const BoardOptions& options, absl::Time now) const;
@@ -58,6 +62,8 @@ class StudyBoard {
     std::vector<double> curve;
     std::int64_t last_step = 0;
     std::string message;
+    // Unset once another one starts. Without replicas.
+    std::optional<AttemptStateChanged> failed_attempt;
     std::optional<absl::Time> started;
     std::optional<absl::Time> ended;
     std::optional<absl::Time> paused;  // Since then.
@@ -73,6 +79,7 @@ class StudyBoard {
   void On(const StudyAmended& amended, absl::Time time);
   void On(const TrialCreated& created, absl::Time time);
   void On(const TrialStateChanged& changed, absl::Time time);
+  void On(const AttemptStateChanged& changed, absl::Time time);
   void On(const MeasurementReported& reported, absl::Time time);
   void On(const StopDecided& decided, absl::Time time);
   void On(const ResumeDecided& decided, absl::Time time);
@@ -105,7 +112,7 @@ class StudyBoard {
 // How much of a study's log is printed.
 enum class Detail {
   kNothing,
-  kTrials,  // Ends of trials, and changes of the study.
+  kTrials,  // Ends of trials, failed attempts that another one follows, and changes of the study.
   kEvents,  // Every event.
 };
 

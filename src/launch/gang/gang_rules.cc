@@ -122,26 +122,27 @@ std::string LastLineOf(const Fault& fault) {
                      fault.words->last_line);
 }
 
-// The message: the cause, then a sentence for each of the first failed replicas, the one to blame first.
-std::string Describe(const GangTraits& gang,
-                     const std::vector<Fault>& faults,
+// Sentence on the restarts of the replica that the sentence before it names, or empty.
+std::string RestartsOf(const ReplicaObservation& replica) {
+  const std::size_t count = replica.earlier.size();
+  if (count == 0) return "";
+  return count == 1 ? " It was restarted once." : fmt::format(" It was restarted {} times.", count);
+}
+
+// The message: the cause, all about the replica to blame, then a sentence for each of the first other failed replicas.
+std::string Describe(const std::vector<Fault>& faults,
                      std::size_t first,
                      std::size_t blamed,
                      std::span<const ReplicaObservation> replicas) {
   std::set<std::size_t> named = {faults[blamed].replica};
-  std::string message = CauseOf(faults[blamed]) + faults[blamed].failure.message;
+  std::string message = CauseOf(faults[blamed]) + faults[blamed].failure.message +
+                        RestartsOf(replicas[faults[blamed].replica]) + LastLineOf(faults[blamed]);
   for (std::size_t i = first; i < faults.size() && named.size() < kMostBlamed; ++i) {
     const std::string& other = faults[i].failure.message;
     if (message.size() + other.size() >= kLongestMessage) break;
     if (named.insert(faults[i].replica).second) message += " " + other;
   }
-  const std::size_t restarts = replicas[faults[blamed].replica].earlier.size();
-  if (restarts > 0) {
-    const auto& [role, index] = gang.replicas[faults[blamed].replica];
-    const std::string count = restarts == 1 ? "once" : fmt::format("{} times", restarts);
-    message += fmt::format(" The replica {} {} was restarted {}.", role, index, count);
-  }
-  return message + LastLineOf(faults[blamed]);
+  return message;
 }
 
 struct Judgement {
@@ -160,7 +161,7 @@ Judgement Blame(const GangTraits& gang,
   return {.gang_end = {.state = blamed.lost ? AttemptState::kLost : AttemptState::kFailed,
                        .failure = blamed.failure.failure,
                        .transient = blamed.transient,
-                       .message = Describe(gang, faults, first, at, replicas),
+                       .message = Describe(faults, first, at, replicas),
                        .time = now},
           .lost_peer = blamed.lost_peer()};
 }

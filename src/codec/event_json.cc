@@ -101,6 +101,7 @@ void Describe(auto& visit, Is<TrialStateChanged> auto& event) {
 void Describe(auto& visit, Is<MeasurementReported> auto& event) {
   visit("trial", event.trial);
   visit("measurement", event.measurement);
+  visit.IfSet("judged_as_of", event.judged_as_of);
 }
 
 void Describe(auto& visit, Is<StopDecided> auto& event) {

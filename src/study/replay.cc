@@ -323,11 +323,13 @@ bool Replayer::Rep::IsJudged(const MeasurementReported& report) const {
          row->trial.state == TrialState::kRunning && report.measurement.metrics.contains(objective);
 }
 
-// Only under the version that is known to have judged: another one may have let pass what this one would have stopped.
+// Only under the version that is known to have judged: another one may have let pass what this one would have stopped. Nor
+// where the rule did not know the latest reports of other trials.
 void Replayer::Rep::JudgeMeasurement(const Event& event, const MeasurementReported& report) {
   const EarlyStopper& rule = **stopper_;
   const std::string* version = fold_->VersionInUse(rule.name());
   if (version == nullptr || *version != rule.version()) return;
+  if (report.judged_as_of != EventSeq()) return;
   Verdict verdict = fold_->curves().Judge(rule, report.trial);
   if (!verdict.stop) return;
   due_ = Due{.measurement = event.seq, .trial = report.trial, .verdict = std::move(verdict)};

@@ -15,12 +15,14 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "fmt/ranges.h"
 #include "src/core/limit_checks.h"
 #include "src/core/nearest.h"
 #include "src/core/objectives.h"
 #include "src/core/status.h"
 #include "src/study/studies_impl.h"
+#include "src/study/verdicts.h"
 #include "vernier/core/limits.h"
 
 namespace vernier::study {
@@ -43,39 +45,46 @@ absl::Status CheckReportable(const Trial& trial) {
   }
 }
 
-// Records the rule's version before its first verdict, and when it changes. A replay verifies the
-// absence of a verdict only where it knows that this version judged (replay.cc).
-void NameRule(Draft& draft, const EarlyStopper& rule) {
-  const std::string* known = draft.fold().VersionInUse(rule.name());
-  if (known != nullptr && *known == rule.version()) return;
-  draft.Add(AlgorithmChanged{.name = std::string(rule.name()),
-                             .from_version = known == nullptr ? "" : *known,
-                             .to_version = std::string(rule.version())});
+// Completes what the reporter left out. `last_step`: of the trial's last measurement, if it has one.
+using Complete = absl::FunctionRef<Measurement(
+    Measurement, const Trial&, std::optional<std::int64_t> last_step, absl::Time now)>;
+
+// Those that the trial does not have yet, completed.
+std::vector<Measurement> FreshOf(const TrialEntry& row,
+                                 const std::vector<Measurement>& reported,
+                                 Complete complete,
+                                 absl::Time now) {
+  std::vector<Measurement> fresh;
+  std::set<Fingerprint> seen;
+  std::optional<std::int64_t> last_step;
+  if (row.trial.last.has_value()) last_step = row.trial.last->step;
+  for (const Measurement& measurement : reported) {
+    Measurement whole = complete(measurement, row.trial, last_step, now);
+    const Fingerprint key = MeasurementKey(whole);
+    if (row.seen.contains(key) || !seen.insert(key).second) continue;
+    last_step = whole.step;
+    fresh.push_back(std::move(whole));
+  }
+  return fresh;
 }
 
-// Runs under the lock of the study: stopping rules are the exception of Invariant 7.
-void Decide(Draft& draft, const EarlyStopper& rule, TrialNumber trial) {
-  const Verdict verdict = draft.mutable_fold().curves().Judge(rule, trial);
-  if (!verdict.stop) return;
-  // As of the event of the measurement, which Replayer::CheckDue looks for.
-  StopRecord stop = RecordOf(rule, verdict, draft.study().last_event);
-  draft.Add(StopDecided{.trial = trial, .stop = std::move(stop)});
-  AddMove(draft, trial, TrialState::kStopping, verdict.explanation);
-}
-
-// One event for each measurement, with the verdict directly after the measurement that it was made
-// on, so that a replay can judge at the same point of the log.
-void AddMeasurement(Draft& draft,
-                    const Transient& transient,
+GoAhead JudgeReport(LiveStudy& study,
+                    const Caller& caller,
                     TrialNumber trial,
-                    Measurement measurement) {
-  const EarlyStopper* rule = transient.stopper.ok() ? transient.stopper->get() : nullptr;
-  const bool judged = rule != nullptr && !draft.study().spec.judged_when_asked &&
-                      draft.trial(trial).state == TrialState::kRunning &&
-                      measurement.metrics.contains(FirstObjective(draft.study().spec).metric);
-  if (judged) NameRule(draft, *rule);
-  draft.Add(MeasurementReported{.trial = trial, .measurement = std::move(measurement)});
-  if (judged) Decide(draft, *rule, trial);
+                    const std::vector<Measurement>& measurements,
+                    Complete complete) {
+  return JudgeUnlocked(
+      study, caller, trial, [&](const Draft& draft) -> std::optional<std::vector<CurvePoint>> {
+        const std::string& objective = FirstObjective(draft.study().spec).metric;
+        std::vector<CurvePoint> points;
+        for (const Measurement& measurement :
+             FreshOf(draft.row(trial), measurements, complete, draft.now())) {
+          if (!IsJudged(draft.study().spec, draft.trial(trial), measurement)) continue;
+          points.push_back({.step = measurement.step, .value = measurement.metrics.at(objective)});
+        }
+        if (points.empty()) return std::nullopt;
+        return points;
+      });
 }
 
 // A repeated report must bring what the first one brought, as far as that is still known.
@@ -293,8 +302,15 @@ absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginReport(
     const std::optional<LeaseToken>& lease,
     const Caller& caller) {
   VERNIER_RETURN_IF_ERROR(CheckMeasurements(measurements));
+  const auto complete = [](Measurement measurement,
+                           const Trial& trial,
+                           std::optional<std::int64_t> /*last_step*/,
+                           absl::Time now) { return FillIn(std::move(measurement), trial, now); };
+  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id.study));
+  const GoAhead go_ahead = JudgeReport(*live, caller, id.number, measurements, complete);
   const auto report = [&](Draft& draft, Transient& transient) -> absl::Status {
     const TrialEntry& row = draft.row(id.number);
+    const EventSeq before = draft.study().last_event;
     VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
                              FindRequest(draft.fold(), caller, Verb::kReport, id.number));
     if (repeated != nullptr) return CheckSameReport(row, measurements, caller);
@@ -307,13 +323,9 @@ absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginReport(
     if (!late) VERNIER_RETURN_IF_ERROR(CheckReportable(row.trial));
     VERNIER_RETURN_IF_ERROR(CheckTrialMetrics(row.trial.last, measurements));
     ReviveLease(draft, transient, id.number);
-    bool any = false;
-    for (const Measurement& measurement : measurements) {
-      Measurement whole = FillIn(measurement, row.trial, draft.now());
-      if (row.seen.contains(MeasurementKey(whole))) continue;
-      AddMeasurement(draft, transient, id.number, std::move(whole));
-      any = true;
-    }
+    std::vector<Measurement> fresh = FreshOf(row, measurements, complete, draft.now());
+    const bool any = !fresh.empty();
+    AddMeasurements(draft, transient, id.number, std::move(fresh), go_ahead, before);
     // A report renews the lease. It comes after the measurement: the first event of a request tells
     // what kind of call it was (request_book.cc).
     if (any && lease.has_value() && draft.trial(id.number).lease.has_value()) {
@@ -342,6 +354,18 @@ absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginReportFrom(
   VERNIER_RETURN_IF_ERROR(CheckMeasurements(measurements));
   // Set here, since it is part of the key that finds repeated measurements.
   for (Measurement& measurement : measurements) measurement.source = kReportSource;
+  const auto complete = [](Measurement measurement,
+                           const Trial& trial,
+                           std::optional<std::int64_t> last_step,
+                           absl::Time now) {
+    Measurement whole = FillIn(std::move(measurement), trial, now);
+    // A negative step stands for the next one, so that several of one report get steps in a row.
+    if (whole.step < 0) whole.step = last_step.has_value() ? *last_step + 1 : 1;
+    if (whole.elapsed == absl::ZeroDuration()) whole.elapsed = TimeSinceStart(whole, trial);
+    return whole;
+  };
+  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id.trial.study));
+  const GoAhead go_ahead = JudgeReport(*live, caller, id.trial.number, measurements, complete);
   const auto report = [&](Draft& draft, Transient& transient) -> absl::Status {
     const TrialNumber number = id.trial.number;
     const TrialEntry& row = draft.row(number);
@@ -351,15 +375,12 @@ absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginReportFrom(
     if (!IsFinished(row.trial.state)) VERNIER_RETURN_IF_ERROR(CheckAttempt(row.trial, id.number));
     VERNIER_RETURN_IF_ERROR(CheckReportable(row.trial));
     VERNIER_RETURN_IF_ERROR(CheckTrialMetrics(row.trial.last, measurements));
-    for (const Measurement& measurement : measurements) {
-      Measurement whole = FillIn(measurement, row.trial, draft.now());
-      // A negative step stands for the next one. Taken from the trial for each measurement, so that
-      // several of one report get steps in a row.
-      if (whole.step < 0) whole.step = row.trial.last.has_value() ? row.trial.last->step + 1 : 1;
-      if (whole.elapsed == absl::ZeroDuration()) whole.elapsed = TimeSinceStart(whole, row.trial);
-      if (row.seen.contains(MeasurementKey(whole))) continue;
-      AddMeasurement(draft, transient, number, std::move(whole));
-    }
+    AddMeasurements(draft,
+                    transient,
+                    number,
+                    FreshOf(row, measurements, complete, draft.now()),
+                    go_ahead,
+                    draft.study().last_event);
     return absl::OkStatus();
   };
   return BeginTrialChange(id.trial, caller, report);
@@ -375,14 +396,21 @@ absl::StatusOr<ReportedTrial> StudiesImpl::Judge(TrialId id, const Caller& calle
 
 absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginJudgement(TrialId id,
                                                                      const Caller& caller) {
+  const auto is_due = [&](const Draft& draft) {
+    return draft.study().spec.judged_when_asked &&
+           draft.trial(id.number).state == TrialState::kRunning &&
+           !draft.fold().curves().Get(id.number).points.empty();
+  };
+  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id.study));
+  const GoAhead go_ahead = JudgeUnlocked(
+      *live, caller, id.number, [&](const Draft& draft) -> std::optional<std::vector<CurvePoint>> {
+        if (!is_due(draft)) return std::nullopt;
+        return std::vector<CurvePoint>();
+      });
   const auto judge = [&](Draft& draft, Transient& transient) -> absl::Status {
-    const EarlyStopper* rule = transient.stopper.ok() ? transient.stopper->get() : nullptr;
-    const Trial& trial = draft.trial(id.number);
-    if (rule == nullptr || !draft.study().spec.judged_when_asked ||
-        trial.state != TrialState::kRunning ||
-        draft.fold().curves().Get(id.number).points.empty()) {
-      return absl::OkStatus();
-    }
+    const EarlyStopper* const rule = RuleOf(transient);
+    if (rule == nullptr || !is_due(draft)) return absl::OkStatus();
+    if (StillHolds(go_ahead, draft, transient, id.number)) return absl::OkStatus();
     Decide(draft, *rule, id.number);
     return absl::OkStatus();
   };

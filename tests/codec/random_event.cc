@@ -236,7 +236,9 @@ class Filler {
              .final_elapsed = RandomDuration(rng_)};
   }
   void operator()(MeasurementReported& event) {
-    event = {.trial = RandomId<TrialTag>(rng_), .measurement = RandomMeasurement(rng_)};
+    event = {.trial = RandomId<TrialTag>(rng_),
+             .measurement = RandomMeasurement(rng_),
+             .judged_as_of = RandomId<EventTag>(rng_)};
   }
   void operator()(StopDecided& event) {
     event = {.trial = RandomId<TrialTag>(rng_), .stop = RandomStop(rng_)};

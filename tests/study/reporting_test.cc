@@ -1,3 +1,8 @@
+#include <algorithm>
+#include <functional>
+#include <span>
+#include <utility>
+
 #include "tests/study/study_fixture.h"
 #include "vernier/core/unit_cube.h"
 
@@ -30,8 +35,33 @@ class FloorRule final : public EarlyStopper {
   const std::string version_;
 };
 
+// Stops a trial once another one has reported more than 0.9. Does something once while it judges.
+class RivalRule final : public EarlyStopper {
+ public:
+  explicit RivalRule(std::function<void()>& meanwhile) : meanwhile_(meanwhile) {}
+  std::string_view name() const override { return "rival"; }
+  std::string_view version() const override { return "1"; }
+  std::string options() const override { return "{}"; }
+  Verdict Judge(const Curve&, std::span<const Curve> others) const override {
+    const bool is_behind = std::ranges::any_of(others, [](const Curve& other) {
+      return !other.points.empty() && other.points.back().value > 0.9;
+    });
+    if (const auto now = std::exchange(meanwhile_, nullptr)) now();
+    return {.stop = is_behind, .explanation = "another one is ahead"};
+  }
+
+ private:
+  std::function<void()>& meanwhile_;
+};
+
 class ReportingTest : public StudyFixture {
  protected:
+  void UseRivalRule(std::function<void()>& meanwhile) {
+    algorithms_ = testing::WithStopper(algorithms_, [&meanwhile](Goal, const Choice&) {
+      return std::make_unique<RivalRule>(meanwhile);
+    });
+    Restart();
+  }
   void UseFloorRule(std::string version = "1") {
     algorithms_ = testing::WithStopper(algorithms_, [version](Goal, const Choice&) {
       return std::make_unique<FloorRule>(version);
@@ -160,6 +190,62 @@ TEST_F(ReportingTest, ARuleIsNamedBeforeItsFirstJudgementAndWhenItChanges) {
                           "measurement_reported",
                           "algorithm_changed",
                           "measurement_reported"));
+}
+
+TEST_F(ReportingTest, OthersReportWhileTheRuleJudges) {
+  std::function<void()> meanwhile;
+  UseRivalRule(meanwhile);
+  const Study study = Create(ClientSpec());
+  const Trial judged = SuggestOne(study.id, "w1");
+  const Trial rival = SuggestOne(study.id, "w2");
+  ASSERT_THAT(Report(study.id, rival, 1, 0.5), IsOk());
+  const EventSeq before = Get(study.id).last_event;
+  meanwhile = [&] { ASSERT_THAT(Report(study.id, rival, 2, 0.95), IsOk()); };
+  const auto first = Report(study.id, judged, 1, 0.5);
+  ASSERT_THAT(first, IsOk());
+  // The rule did not know of the rival's report, and the log says so.
+  EXPECT_FALSE(first->stop);
+  const auto& reported = std::get<MeasurementReported>(Log(study.id).back().payload);
+  EXPECT_EQ(reported.trial, judged.number);
+  EXPECT_EQ(reported.judged_as_of, before);
+  const auto second = Report(study.id, judged, 2, 0.5);
+  ASSERT_THAT(second, IsOk());
+  EXPECT_TRUE(second->stop);
+  const auto replayed = studies_->Replay(study.id);
+  ASSERT_THAT(replayed, IsOk());
+  EXPECT_TRUE(replayed->problems.empty());
+  EXPECT_EQ(replayed->stops, 1);
+}
+
+TEST_F(ReportingTest, AVerdictIsMadeAgainIfTheTrialItselfReportedMeanwhile) {
+  std::function<void()> meanwhile;
+  UseRivalRule(meanwhile);
+  const Study study = Create(ClientSpec());
+  const Trial judged = SuggestOne(study.id, "w1");
+  const Trial rival = SuggestOne(study.id, "w2");
+  meanwhile = [&] {
+    meanwhile = [&] { ASSERT_THAT(Report(study.id, rival, 1, 0.95), IsOk()); };
+    ASSERT_THAT(Report(study.id, judged, 1, 0.5), IsOk());
+  };
+  const auto reported = Report(study.id, judged, 2, 0.5);
+  ASSERT_THAT(reported, IsOk());
+  EXPECT_TRUE(reported->stop);
+  EXPECT_TRUE(studies_->Replay(study.id)->problems.empty());
+}
+
+TEST_F(ReportingTest, OthersReportWhileAnAskedRuleJudges) {
+  std::function<void()> meanwhile;
+  UseRivalRule(meanwhile);
+  StudySpec spec = ClientSpec();
+  spec.judged_when_asked = true;
+  const Study study = Create(spec);
+  const Trial judged = SuggestOne(study.id, "w1");
+  const Trial rival = SuggestOne(study.id, "w2");
+  ASSERT_THAT(Report(study.id, judged, 1, 0.5), IsOk());
+  meanwhile = [&] { ASSERT_THAT(Report(study.id, rival, 1, 0.95), IsOk()); };
+  EXPECT_FALSE(studies_->Judge({study.id, judged.number}, As("w1"))->stop);
+  EXPECT_TRUE(studies_->Judge({study.id, judged.number}, As("w1"))->stop);
+  EXPECT_TRUE(studies_->Replay(study.id)->problems.empty());
 }
 
 TEST_F(ReportingTest, ATrialWithoutItsObjectiveFailsAndSaysWhatItReported) {

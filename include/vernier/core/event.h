@@ -90,6 +90,9 @@ struct TrialStateChanged {
 struct MeasurementReported {
   TrialNumber trial;
   Measurement measurement;
+  // Last event that the stopping rule knew of, apart from this trial's own, where that is not the one before this report:
+  // the rule let the trial go on while others reported. 0: it is the one before, or no rule judged.
+  EventSeq judged_as_of;
   friend bool operator==(const MeasurementReported&, const MeasurementReported&) = default;
 };
 

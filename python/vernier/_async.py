@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import inspect
 import os
 import queue
@@ -80,7 +81,7 @@ async def _work(run: Run, train: AsyncTrain, calls: asyncio.Semaphore) -> None:
             continue
         outcome = await _outcome(train, trial)
         async with calls:
-            await in_thread(lambda: run.finish(outcome, trial))
+            await in_thread(functools.partial(run.finish, outcome, trial))
 
 
 def _begin(run: Run) -> Optional[AskedTrial]:

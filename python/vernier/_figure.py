@@ -163,10 +163,10 @@ class Figure:
     ) -> None:
         self.title = title
         self.subtitle = subtitle
-        self.notes = list(notes)
+        self.notes: list[str] = list(notes)
         """Sentences below the figure."""
-        self.data = list(data)
-        self.empty = empty or ("" if panels else "nothing to draw")
+        self.data: list[dict[str, Any]] = list(data)
+        self.empty: str = empty or ("" if panels else "nothing to draw")
         """Why there is nothing to draw; empty if there is something."""
         self._panels = list(panels)
         self._bar = bar

@@ -50,7 +50,7 @@ class FileHandle(StoreHandle):
 
     def __init__(self, path: str) -> None:
         super().__init__()
-        self.path: str = path
+        self._path = path
         # One thread waits for the file. Comes before _lock.
         self._opening = threading.Lock()
         # The server to which calls go, since it has the file open: its address and the file of its token.
@@ -62,6 +62,10 @@ class FileHandle(StoreHandle):
         # Whether the last call ended a trial, so that another one follows; and the time that passed after the last other call.
         self._follows = False
         self._pause = _MEMORY
+
+    @property
+    def path(self) -> str:
+        return self._path
 
     def open_study_args(self, name: str) -> tuple[Any, ...]:
         return name, self.path

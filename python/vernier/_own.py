@@ -184,9 +184,9 @@ class SuggestRequest:
         count: int = 1,
     ) -> None:
         self.problem = problem
-        self.finished = tuple(finished)
+        self.finished: tuple[FinishedTrial, ...] = tuple(finished)
         """Trials that have ended, in the order in which they ended."""
-        self.pending = tuple(pending)
+        self.pending: tuple[PendingTrial, ...] = tuple(pending)
         """Trials that have not ended, among them those whose points wait to be tried."""
         self.state = state
         """What the last call returned in Suggestions.state; empty at first. Any text must give a valid answer."""

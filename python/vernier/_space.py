@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, ClassVar, Mapping, Optional, Sequence, Union
 
 from vernier._errors import InvalidValueError, without_long_words
 from vernier._values import Value, finite, flag, plain, text
@@ -39,7 +39,7 @@ class Parameter:
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and vars(self) == vars(other)
 
-    __hash__ = None  # type: ignore[assignment]  # It holds lists and mappings.
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]  # It holds lists and mappings.
 
 
 class _Range(Parameter):
@@ -132,7 +132,8 @@ class _Listed(Parameter):
 
     def _domain(self, field: str) -> dict[str, Any]:
         # An array of NumPy is no Sequence.
-        values = self.values.tolist() if hasattr(self.values, "tolist") else self.values
+        to_list: Optional[Callable[[], Any]] = getattr(self.values, "tolist", None)
+        values = self.values if to_list is None else to_list()
         if isinstance(values, (str, bytes)) or not isinstance(values, (Sequence, range)):
             raise TypeError(f"{field}.{self._key}: must be a list of values, got {self.values!r}")
         return {self._key: [self._value(value, f"{field}.{self._key}[{i}]") for i, value in enumerate(values)]}

@@ -103,11 +103,10 @@ class StoreHandle:
     """The studies of one place, opened when they are needed. Thread-safe. Here a store in memory, which stays open until the
     handle is dropped; FileHandle and ServerHandle are the other places."""
 
-    path: Optional[str] = None
     # Whether other processes may get the trials of this one unless their leases are renewed.
     is_shared = False
     # How often it was opened. Another process may have changed it before each time.
-    openings = 0
+    openings: int = 0
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -126,6 +125,11 @@ class StoreHandle:
 
     def __str__(self) -> str:
         return self.path or "memory"
+
+    @property
+    def path(self) -> Optional[str]:
+        """Of the file; None: it is no file."""
+        return None
 
     @property
     def classes(self) -> Classes:

@@ -31,7 +31,7 @@ class Trial:
         self.origin = origin
         self._last_step = 0
         self._stop = False
-        self.stop_reason = ""
+        self.stop_reason: str = ""
         """Why the trial should stop; empty if it should not."""
 
     def __getitem__(self, name: str) -> Value:
@@ -77,8 +77,8 @@ class AskedTrial(Trial):
         super().__init__(leased.number, params, origin)
         self._handle = handle
         self.leased = leased
-        self.holder = leased.holder
-        self.renewed = time.monotonic()
+        self.holder: str = leased.holder
+        self.renewed: float = time.monotonic()
         # Called when there is no such trial any more, to find it under another number.
         self.moved: Optional[Callable[[AskedTrial], None]] = None
         handle.lease(self)

@@ -77,12 +77,12 @@ class Book:
     """Trials by number. Thread-safe: each call holds the lock, while a point is computed too."""
 
     def __init__(self, name: str, directions: Sequence[StudyDirection], path: Optional[str], engine_name: str) -> None:
-        self.name = name
-        self.directions = list(directions)
+        self.name: str = name
+        self.directions: list[StudyDirection] = list(directions)
         self.path = path
         self.user_attrs: dict[str, Any] = {}
         self.system_attrs: dict[str, Any] = {}
-        self.serial = next(_serials)
+        self.serial: int = next(_serials)
         self._engine_name = engine_name
         self._lock = threading.RLock()
         self._handle = None if path is None else handle_of(path)

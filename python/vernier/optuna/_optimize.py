@@ -156,7 +156,7 @@ class _Run(Loop):
         elif len(record.values or ()) > 1:
             log.info("Trial %d finished with values: %s and parameters: %s.", record.number, record.values, record.params)
         elif log.isEnabledFor(20):
-            best = self.study._feasible() and self.study._best()
+            best = self.study._best() if self.study._feasible() else None
             found = (
                 f"Best is trial {best.number} with value: {best.value}."
                 if best

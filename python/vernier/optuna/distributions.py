@@ -7,9 +7,11 @@ import math
 import numbers
 import warnings
 from decimal import Decimal
-from typing import Any, Sequence, Union
+from typing import Any, Generic, Optional, Sequence, TypeVar, Union
 
 CategoricalChoiceType = Union[None, bool, int, float, str]
+
+_Number = TypeVar("_Number", int, float)
 
 # Values are as good as on the grid of a step if they miss it by less than this share of the step.
 _ON_GRID = 1e-8
@@ -47,9 +49,9 @@ class BaseDistribution:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._asdict().items())})"
 
 
-class _Range(BaseDistribution):
-    low: float
-    high: float
+class _Range(BaseDistribution, Generic[_Number]):
+    low: _Number
+    high: _Number
     log: bool
 
     def single(self) -> bool:
@@ -104,7 +106,7 @@ def _adjusted_high(low: float, high: float, step: float) -> float:
     return adjusted
 
 
-class FloatDistribution(_Range):
+class FloatDistribution(_Range[float]):
     """A real number from ``low`` to ``high``; ``log``: on a logarithmic scale; ``step``: only low, low + step, …"""
 
     def __init__(self, low: float, high: float, log: bool = False, step: Union[None, float] = None) -> None:
@@ -113,9 +115,9 @@ class FloatDistribution(_Range):
         if log and step is not None:
             raise ValueError(f"step must not be given with log=True, got {step}")
         self.low = low
-        self.high = high if step is None else _adjusted_high(low, high, float(step))
+        self.high: float = high if step is None else _adjusted_high(low, high, float(step))
         self.log = log
-        self.step = None if step is None else float(step)
+        self.step: Optional[float] = None if step is None else float(step)
 
     def on_grid(self, value: float) -> float:
         """The value of the grid next to `value`, without the rounding errors of low + k * step; `value` without a step."""
@@ -127,15 +129,15 @@ class FloatDistribution(_Range):
         return float(param_value_in_internal_repr)
 
 
-class IntDistribution(_Range):
+class IntDistribution(_Range[int]):
     """A whole number from ``low`` to ``high``. The arguments are those of FloatDistribution."""
 
     def __init__(self, low: int, high: int, log: bool = False, step: int = 1) -> None:
         _checked_range(low, high, log, step, 1)
         self.low: int = int(low)
         self.high: int = int(_adjusted_high(int(low), int(high), int(step)))
-        self.log = bool(log)
-        self.step = int(step)
+        self.log: bool = bool(log)
+        self.step: int = int(step)
 
     def to_external_repr(self, param_value_in_internal_repr: float) -> int:
         return int(param_value_in_internal_repr)
@@ -152,7 +154,7 @@ class CategoricalDistribution(BaseDistribution):
                 warnings.warn(
                     f"a choice should be None, bool, int, float or str, to be stored; got {choice!r}", stacklevel=3
                 )
-        self.choices = tuple(choices)
+        self.choices: tuple[CategoricalChoiceType, ...] = tuple(choices)
 
     def to_external_repr(self, param_value_in_internal_repr: float) -> Any:
         return self.choices[int(param_value_in_internal_repr)]

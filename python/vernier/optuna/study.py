@@ -369,14 +369,14 @@ class StudySummary:
     def __init__(self, study: Study, include_best_trial: bool) -> None:
         trials = study.get_trials(deepcopy=False)
         starts = [trial.datetime_start for trial in trials if trial.datetime_start is not None]
-        self.study_name = study.study_name
-        self.directions = study.directions
+        self.study_name: str = study.study_name
+        self.directions: list[StudyDirection] = study.directions
         self.best_trial: Optional[FrozenTrial] = None
         if include_best_trial and not study._is_multi_objective() and study._feasible():
             self.best_trial = study.best_trial
-        self.user_attrs = study.user_attrs
-        self.system_attrs = study.system_attrs
-        self.n_trials = len(trials)
+        self.user_attrs: dict[str, Any] = study.user_attrs
+        self.system_attrs: dict[str, Any] = study.system_attrs
+        self.n_trials: int = len(trials)
         self.datetime_start: Optional[datetime.datetime] = min(starts, default=None)
         self._study_id = study._study_id
 

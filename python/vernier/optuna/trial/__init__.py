@@ -46,7 +46,8 @@ class BaseTrial:
     def constraints(self) -> dict[str, float]:
         """The values of the constraints, by name. Each holds if it is 0 or less."""
         attributes = self._attributes()
-        found = {str(i): value for i, value in enumerate(attributes.get(CONSTRAINTS) or ())}
+        values: Sequence[float] = attributes.get(CONSTRAINTS) or ()
+        found = {str(i): value for i, value in enumerate(values)}
         prefix = f"{CONSTRAINTS}:"
         found.update((name[len(prefix) :], value) for name, value in attributes.items() if name.startswith(prefix))
         return found
@@ -71,7 +72,7 @@ class BaseTrial:
         """Returns a whole number from ``low`` to ``high``."""
         if positional:  # As older programs wrote it.
             given = (*positional, *(step, log)[len(positional) :])
-            step, log = given[0], given[1]
+            step, log = int(given[0]), bool(given[1])
         value: int = self._suggest(name, IntDistribution(low, high, log=log, step=step))
         return value
 

@@ -154,10 +154,11 @@ TEST_F(ProcessLauncherTest, BlamesTheReplicaThatFailedFirst) {
   std::ofstream(Out("failed")) << "";
   const GangStatus status = Await(*launcher, 1);
   EXPECT_EQ(Outcome(status), "FAILED USER_ERROR");
-  EXPECT_EQ(status.message,
-            "The replica worker 0 exited with a non-zero status of 11(SIGSEGV). Termination "
-            "reason: crashed. The replica chief 0 exited with a non-zero status of 1. Termination "
-            "reason: Error. It printed no error message.");
+  EXPECT_EQ(
+      status.message,
+      "The replica worker 0 exited with a non-zero status of 11(SIGSEGV). Termination "
+      "reason: crashed. It printed no error message. The replica chief 0 exited with a non-zero "
+      "status of 1. Termination reason: Error.");
 }
 
 TEST_F(ProcessLauncherTest, SaysWhyTheReplicaToBlameFailed) {

@@ -551,6 +551,16 @@ ENDLESS = """
                 WORK
             return False
 
+    class SecondLook(vernier.StoppingRule):  # What stops a trial is asked for again, under the study's lock.
+        seen = set()
+
+        def judge(self, running, others, goal):
+            while running.trial in self.seen:
+                WORK
+            if len(others) > 4:
+                self.seen.add(running.trial)
+            return running.trial in self.seen
+
     def train(trial):
         trial.report(1, loss=1)
 
@@ -592,7 +602,10 @@ class Endless(unittest.TestCase):
     def test_a_rule_that_waits_for_ever_in_c(self):
         for run in ("threads", "async"):
             with self.subTest(run):
-                printed, logged = self.output_of("stopping=Rule", run, "time.sleep(1000)", "")
+                printed, logged = self.output_of("stopping=Rule", run, "time.sleep(1000)")
+                self.assertEqual(printed, ["interrupted", "CANCELLED True"])
+                self.assertNotIn("does not return", logged)
+                printed, logged = self.output_of("stopping=SecondLook", run, "time.sleep(1000)", "")
                 self.assertEqual(printed, ["interrupted"])
                 self.assertIn("a stopping rule does not return; open trials are not cancelled", logged)
                 self.assertNotIn("Traceback", logged)

@@ -205,7 +205,7 @@ TEST_F(ReportingTest, OthersReportWhileTheRuleJudges) {
   ASSERT_THAT(first, IsOk());
   // The rule did not know of the rival's report, and the log says so.
   EXPECT_FALSE(first->stop);
-  const auto& reported = std::get<MeasurementReported>(Log(study.id).back().payload);
+  const auto reported = std::get<MeasurementReported>(Log(study.id).back().payload);
   EXPECT_EQ(reported.trial, judged.number);
   EXPECT_EQ(reported.judged_as_of, before);
   const auto second = Report(study.id, judged, 2, 0.5);

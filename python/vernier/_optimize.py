@@ -249,7 +249,7 @@ class Run(Loop):
             raise
 
     def _tell(self, trial: AskedTrial, value: Any) -> Optional[TrialRecord]:
-        if value is None and trial._last_step == 0:
+        if value is None and not trial._has_reported:
             raise InvalidValueError(f"train: {self.train} gave no value, and the trial reported nothing", field="train")
         try:
             return self.study.tell(trial, value)

@@ -304,7 +304,7 @@ class Server:
 
 
 class Job:
-    """A training job, which a server runs for each trial: ``Job(["python3", "train.py"], replicas={"worker": 2})``.
+    """A training job, which a server runs for each trial: ``Job(["python3", "train.py"], replicas={"chief": 1, "worker": 2})``.
 
     ``command``: a program and its arguments, or one line that is split as a shell does; parameters are added as options,
     ``--lr=0.1``. ``working_dir``: by default the current directory; the server's host must have it. ``replicas``: number of
@@ -369,7 +369,7 @@ def _handle(address: Optional[str], token: Optional[str], timeout: float) -> Ser
     seconds = _values.finite(timeout, "timeout")
     if seconds <= 0:
         raise InvalidValueError(f"timeout: must be above 0, got {seconds:g}", field="timeout")
-    key = (place, "" if token is None else _values.text(token, "token"), seconds)
+    key = (place, "" if token is None else _values.token(token, "token"), seconds)
     handle = _handles.get(key)
     if handle is None or handle._forked_from is not None:
         handle = _handles[key] = ServerHandle(*key)

@@ -180,7 +180,7 @@ class Study:
         metrics = self._metrics_of(value)
         if value is not None and not metrics:
             raise InvalidValueError("value: must not be empty", field="value")
-        if value is None and failed is None and infeasible is None and asked._last_step == 0:
+        if value is None and failed is None and infeasible is None and not asked._has_reported:
             raise InvalidValueError(
                 f"tell: trial {asked.number} reported nothing, so that it needs a value", field="tell"
             )

@@ -30,6 +30,7 @@ class Trial:
         self.params = params
         self.origin = origin
         self._last_step = 0
+        self._has_reported = False  # Maybe at step 0.
         self._stop = False
         self.stop_reason: str = ""
         """Why the trial should stop; empty if it should not."""
@@ -52,6 +53,7 @@ class Trial:
         with _values.naming("measurements[0].metrics", "metrics"):
             self._stop, self.stop_reason = self._send(number, measured)
         self._last_step = max(self._last_step, number)
+        self._has_reported = True
 
     async def report_async(
         self, step: Optional[int] = None, metrics: Optional[Mapping[str, Any]] = None, **values: Any

@@ -103,6 +103,14 @@ def text(value: Any, field: str) -> str:
     return str.__str__(value)
 
 
+def token(value: Any, field: str) -> str:
+    """Returns a token as it may stand in a header of HTTP. It may end with the line end of its file; no message shows it."""
+    word = text(value, field).strip()
+    if not word or not word.isascii() or not word.isprintable():
+        raise InvalidValueError(f"{field}: must be printable ASCII characters, as in the file of the token", field=field)
+    return word
+
+
 def message(value: Any, field: str, most: int) -> str:
     """Returns at most `most` characters of a message, with a question mark for each that UTF-8 lacks."""
     if not isinstance(value, str):

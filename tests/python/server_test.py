@@ -267,7 +267,10 @@ class ServerTest(unittest.TestCase):
         with self.assertRaises(vernier.AccessDeniedError) as caught:
             vernier.connect(self.daemon.address, token="another-token-0123456789-abcdef")
         self.assertIsInstance(caught.exception, PermissionError)
-        server = vernier.connect(self.daemon.address, token=token.read_text().strip())
+        for wrong in ("", "\n", "a\nb", "größe"):
+            with self.assertRaisesRegex(vernier.InvalidValueError, "^token: must be printable ASCII characters"):
+                vernier.connect(self.daemon.address, token=wrong)
+        server = vernier.connect(self.daemon.address, token=token.read_text())
         self.assertEqual(server.study_names(), [])
         study = server.create_study("s", SPACE, minimize="loss")
         self.assertNotIn("secret", repr(study) + repr(server) + repr(pickle.dumps(study)))

@@ -286,6 +286,15 @@ class AskAndTell(unittest.TestCase):
         self.assertIsNone(study.best)
         self.assertIsNone(ends[0][0].value)
 
+    def test_a_report_of_step_0_is_a_result(self):
+        study = make()
+        trial = study.ask()
+        trial.report(0, loss=2.0)
+        record = study.tell(trial)
+        self.assertEqual((record.state, record.value), ("COMPLETED", 2.0))
+        study.optimize(lambda trial: trial.report(0, loss=1.0), trials=2)
+        self.assertEqual([record.state for record in study.trials], ["COMPLETED"] * 3)
+
     def test_reports(self):
         study = make()
         trial = study.ask()

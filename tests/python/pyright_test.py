@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 # Share of the public names whose type is known. What is missing are classes of other packages, from which callbacks are derived.
-COMPLETE = 0.96
+COMPLETE = 0.985
 
 RIGHT = """\
 import vernier
@@ -52,10 +52,7 @@ def errors(report):
 def environment(source):
     """Its Python; None if it cannot be had."""
     made = subprocess.run([source / "scripts/lib/python_venv", "pyright"], stdout=subprocess.PIPE, text=True, check=False)
-    python = made.stdout.strip()
-    # The first call downloads what is not in the wheel.
-    runs = made.returncode == 0 and subprocess.run([python, "-m", "pyright", "--version"], capture_output=True, check=False).returncode == 0
-    return python if runs else None
+    return made.stdout.strip() if made.returncode == 0 else None
 
 
 def main():
@@ -69,7 +66,7 @@ def main():
 
     package = source / "python"
     seen = pyright(python, "--ignoreexternal", "--verifytypes", "vernier", path=package)["typeCompleteness"]["completenessScore"]
-    assert seen >= COMPLETE, f"the types of {seen:.1%} of the public names are known, must be {COMPLETE:.0%}"
+    assert seen >= COMPLETE, f"the types of {seen:.1%} of the public names are known, must be at least {COMPLETE:.1%}"
 
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from vernier import _space, _values
 from vernier._errors import ExhaustedError, InvalidValueError
 from vernier._own import Optimizer
-from vernier._study import _MESSAGE, Choice, create_study
+from vernier._study import _MESSAGE, Choice, Study, create_study
 from vernier._trials import Trial
 
 
@@ -78,7 +78,7 @@ class SearchCV(BaseSearchCV):
         n_iter, parallel = _values.whole(self.n_iter, "n_iter", 1), _values.whole(self.parallel, "parallel", 1)
         space, labels = _space_of(self.param_distributions)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self.study_ = create_study("search", space, maximize="score", algorithm=self.algorithm, seed=seed)
+        self.study_: Study = create_study("search", space, maximize="score", algorithm=self.algorithm, seed=seed)
         left, has_any, failure = n_iter, False, None
         while left > 0:
             trials = self._ask(min(parallel, left))

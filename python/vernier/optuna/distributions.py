@@ -180,7 +180,8 @@ class CategoricalDistribution(BaseDistribution):
             return False if isinstance(other, BaseDistribution) else NotImplemented
         return len(self.choices) == len(other.choices) and all(map(_same, self.choices, other.choices))
 
-    __hash__ = BaseDistribution.__hash__
+    def __hash__(self) -> int:
+        return super().__hash__()
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import uuid
-from typing import TYPE_CHECKING, Any, Callable, Container, Iterable, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, Container, Iterable, Mapping, Optional, Sequence, Union
 
 from vernier._errors import StudyExistsError
 from vernier.optuna import _optimize, _tell, samplers as _samplers
@@ -395,7 +395,7 @@ class StudySummary:
     def __le__(self, other: Any) -> bool:
         return self._study_id <= other._study_id if isinstance(other, StudySummary) else NotImplemented
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
 
 
 class MaxTrialsCallback:

@@ -109,7 +109,7 @@ class RDBStorage(BaseStorage):
     def __init__(self, url: str, *options: Any, **named: Any) -> None:
         super().__init__()
         self.url = url
-        self.path = path_of(url)
+        self.path: Optional[str] = path_of(url)
 
 
 class JournalStorage(BaseStorage):
@@ -119,7 +119,7 @@ class JournalStorage(BaseStorage):
         super().__init__()
         if not isinstance(log_storage, BaseJournalBackend):
             raise TypeError(f"log_storage: must be a JournalFileBackend, got {log_storage!r}")
-        self.path = path_of(log_storage.path)
+        self.path: Optional[str] = path_of(log_storage.path)
 
 
 class RetryFailedTrialCallback:

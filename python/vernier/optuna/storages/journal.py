@@ -18,7 +18,7 @@ class JournalFileBackend(BaseJournalBackend):
     """A file. ``lock_obj`` has no effect."""
 
     def __init__(self, file_path: Union[str, os.PathLike[str]], lock_obj: Any = None) -> None:
-        self.path = os.fspath(file_path)
+        self.path: str = os.fspath(file_path)
 
 
 class JournalFileOpenLock:

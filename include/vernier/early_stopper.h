@@ -76,8 +76,8 @@ class EarlyStopper {
 
   // Judges the trial `running`. `others`: the curves of the study's other trials, running ones included, in the order
   // of their numbers. A paused trial is judged again as others come in, by the same curve and with `stopped_early` set:
-  // it goes on once the rule does not stop it any more. Called without a lock, so that other trials report meanwhile; a
-  // verdict that stops the trial is asked for once more under the lock of the study, so it must not call the study.
+  // it goes on once the rule does not stop it any more. Called without a lock, so that other trials report meanwhile. If
+  // they do, a verdict that stops the trial is asked for once more under the lock of the study: so it must not call the study.
   virtual Verdict Judge(const Curve& running, std::span<const Curve> others) const = 0;
 
  protected:

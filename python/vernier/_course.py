@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from typing import TYPE_CHECKING, Any, Optional, Sequence, Union, cast
+from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
 
 from vernier import _marks, _values
 from vernier._errors import InvalidValueError
@@ -93,7 +93,7 @@ def edf(
 def _together(
     study: Union[Study, Sequence[Study]], others: Sequence[Study], objective: Optional[str]
 ) -> tuple[list[View], str, str]:
-    first: Sequence[Study] = cast("Sequence[Study]", study) if isinstance(study, (list, tuple)) else [cast("Study", study)]
+    first: list[Any] = list(study) if isinstance(study, (list, tuple)) else [study]
     views = [View(one) for one in (*first, *others)]
     if not views:
         raise InvalidValueError("study: must be a study or a list of at least one, got none", field="study")

@@ -85,7 +85,7 @@ class Loop:
         logger().warning("study '%s': interrupted; open trials have %g s to end", self.name, PATIENCE)
 
     def log_stuck(self) -> None:
-        """A rule that cannot be ended, as it waits in a function of C, keeps the study locked if its verdict stops a trial."""
+        """A rule that cannot be ended, as it waits in a function of C, may keep the study locked."""
         logger().error("study '%s': a stopping rule does not return; open trials are not cancelled", self.name)
 
     def end(self, error: Optional[BaseException] = None) -> None:

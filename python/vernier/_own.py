@@ -366,8 +366,8 @@ class StoppingRule(_Own):
         """Whether the trial ``running`` should end now: called after each of its reports. ``others``: curves of all other
         trials, in the order of their numbers. ``goal``: "maximize" or "minimize".
 
-        Other trials report while it runs. A verdict that stops the trial is asked for once more, under the lock of the study:
-        it must neither call a study nor wait for a lock or a thread. An exception lets the trial go on, and is logged.
+        Other trials report while it runs. If they do, a verdict that stops the trial is asked for once more, under the lock
+        of the study: it must neither call a study nor wait for a lock or a thread. An exception lets the trial go on, and is logged.
         """
         raise NotImplementedError
 

@@ -12,6 +12,7 @@
 #include "src/study/problem.h"
 #include "src/study/same_bits.h"
 #include "src/study/study_state.h"
+#include "src/study/verdicts.h"
 #include "vernier/algorithm_catalogue.h"
 #include "vernier/core/rng.h"
 
@@ -318,9 +319,7 @@ void Replayer::Rep::Compare(const Batch& batch, const Suggestions& computed) {
 bool Replayer::Rep::IsJudged(const MeasurementReported& report) const {
   if (!stopper_.ok() || *stopper_ == nullptr) return false;
   const TrialEntry* row = fold_->Find(report.trial);
-  const std::string& objective = FirstObjective(fold_->header().spec).metric;
-  return row != nullptr && !fold_->header().spec.judged_when_asked &&
-         row->trial.state == TrialState::kRunning && report.measurement.metrics.contains(objective);
+  return row != nullptr && study::IsJudged(fold_->header().spec, row->trial, report.measurement);
 }
 
 // Only under the version that is known to have judged: another one may have let pass what this one would have stopped. Nor

@@ -68,11 +68,11 @@ std::vector<Measurement> FreshOf(const TrialEntry& row,
   return fresh;
 }
 
-GoAhead JudgeReport(LiveStudy& study,
-                    const Caller& caller,
-                    TrialNumber trial,
-                    const std::vector<Measurement>& measurements,
-                    Complete complete) {
+UnlockedVerdicts JudgeReport(LiveStudy& study,
+                             const Caller& caller,
+                             TrialNumber trial,
+                             const std::vector<Measurement>& measurements,
+                             Complete complete) {
   return JudgeUnlocked(
       study, caller, trial, [&](const Draft& draft) -> std::optional<std::vector<CurvePoint>> {
         const std::string& objective = FirstObjective(draft.study().spec).metric;
@@ -307,7 +307,7 @@ absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginReport(
                            std::optional<std::int64_t> /*last_step*/,
                            absl::Time now) { return FillIn(std::move(measurement), trial, now); };
   VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id.study));
-  const GoAhead go_ahead = JudgeReport(*live, caller, id.number, measurements, complete);
+  const UnlockedVerdicts unlocked = JudgeReport(*live, caller, id.number, measurements, complete);
   const auto report = [&](Draft& draft, Transient& transient) -> absl::Status {
     const TrialEntry& row = draft.row(id.number);
     const EventSeq before = draft.study().last_event;
@@ -325,7 +325,7 @@ absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginReport(
     ReviveLease(draft, transient, id.number);
     std::vector<Measurement> fresh = FreshOf(row, measurements, complete, draft.now());
     const bool any = !fresh.empty();
-    AddMeasurements(draft, transient, id.number, std::move(fresh), go_ahead, before);
+    AddMeasurements(draft, transient, id.number, std::move(fresh), unlocked, before);
     // A report renews the lease. It comes after the measurement: the first event of a request tells
     // what kind of call it was (request_book.cc).
     if (any && lease.has_value() && draft.trial(id.number).lease.has_value()) {
@@ -365,7 +365,8 @@ absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginReportFrom(
     return whole;
   };
   VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id.trial.study));
-  const GoAhead go_ahead = JudgeReport(*live, caller, id.trial.number, measurements, complete);
+  const UnlockedVerdicts unlocked =
+      JudgeReport(*live, caller, id.trial.number, measurements, complete);
   const auto report = [&](Draft& draft, Transient& transient) -> absl::Status {
     const TrialNumber number = id.trial.number;
     const TrialEntry& row = draft.row(number);
@@ -379,7 +380,7 @@ absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginReportFrom(
                     transient,
                     number,
                     FreshOf(row, measurements, complete, draft.now()),
-                    go_ahead,
+                    unlocked,
                     draft.study().last_event);
     return absl::OkStatus();
   };
@@ -402,16 +403,15 @@ absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginJudgement(TrialId id,
            !draft.fold().curves().Get(id.number).points.empty();
   };
   VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id.study));
-  const GoAhead go_ahead = JudgeUnlocked(
+  const UnlockedVerdicts unlocked = JudgeUnlocked(
       *live, caller, id.number, [&](const Draft& draft) -> std::optional<std::vector<CurvePoint>> {
         if (!is_due(draft)) return std::nullopt;
         return std::vector<CurvePoint>();
       });
   const auto judge = [&](Draft& draft, Transient& transient) -> absl::Status {
-    const EarlyStopper* const rule = RuleOf(transient);
-    if (rule == nullptr || !is_due(draft)) return absl::OkStatus();
-    if (StillHolds(go_ahead, draft, transient, id.number)) return absl::OkStatus();
-    Decide(draft, *rule, id.number);
+    if (RuleOf(transient) != nullptr && is_due(draft)) {
+      Decide(draft, transient, id.number, unlocked);
+    }
     return absl::OkStatus();
   };
   return BeginTrialChange(id, caller, judge);

@@ -551,7 +551,8 @@ ENDLESS = """
                 WORK
             return False
 
-    class SecondLook(vernier.StoppingRule):  # What stops a trial is asked for again, under the study's lock.
+    class SecondLook(vernier.StoppingRule):
+        # What stops a trial is asked for again if others reported meanwhile: under the study's lock.
         seen = set()
 
         def judge(self, running, others, goal):
@@ -559,6 +560,7 @@ ENDLESS = """
                 WORK
             if len(others) > 4:
                 self.seen.add(running.trial)
+                time.sleep(0.05)  # Others report.
             return running.trial in self.seen
 
     def train(trial):

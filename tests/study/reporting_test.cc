@@ -217,6 +217,23 @@ TEST_F(ReportingTest, OthersReportWhileTheRuleJudges) {
   EXPECT_EQ(replayed->stops, 1);
 }
 
+TEST_F(ReportingTest, TheRuleIsAskedOnceForAReportIfNobodyElseReports) {
+  std::function<void()> meanwhile;
+  UseRivalRule(meanwhile);
+  const Study study = Create(ClientSpec());
+  const Trial judged = SuggestOne(study.id, "w1");
+  const Trial rival = SuggestOne(study.id, "w2");
+  int calls = 0;
+  const std::function<void()> count = [&] {
+    ++calls;
+    meanwhile = count;
+  };
+  meanwhile = count;
+  ASSERT_THAT(Report(study.id, rival, 1, 0.95), IsOk());
+  EXPECT_TRUE(Report(study.id, judged, 1, 0.5)->stop);
+  EXPECT_EQ(calls, 2);
+}
+
 TEST_F(ReportingTest, AVerdictIsMadeAgainIfTheTrialItselfReportedMeanwhile) {
   std::function<void()> meanwhile;
   UseRivalRule(meanwhile);

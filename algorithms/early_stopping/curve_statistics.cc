@@ -1,6 +1,7 @@
 #include "algorithms/early_stopping/curve_statistics.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -97,26 +98,45 @@ Verdict TooFewTrials(std::int64_t step, std::size_t curves, std::int64_t needed)
 }
 
 std::optional<double> ReportNoise(std::span<const Curve* const> complete) {
-  std::vector<double> bends;
-  std::size_t points_in_all = 0;
-  for (const Curve* curve : complete) points_in_all += curve->points.size();
-  bends.reserve(points_in_all / 2);
-  for (const Curve* curve : complete) {
-    const std::vector<CurvePoint>& points = curve->points;
-    for (std::size_t i = std::max<std::size_t>(1, points.size() / 2); i + 1 < points.size(); ++i) {
-      const double bend =
-          (points[i - 1].value - points[i].value) + (points[i + 1].value - points[i].value);
-      if (std::isfinite(bend)) bends.push_back(std::abs(bend));
+  // By order: a second difference of independent errors has 6 times their variance, the next 20, 70 and 252 times: sums of
+  // squared binomial coefficients. Higher ones would need longer curves.
+  constexpr std::array<double, 4> kVariances = {6, 20, 70, 252};
+  std::array<std::vector<double>, kVariances.size()> sizes;
+  // More curves cost time and hardly change a median. A choice.
+  constexpr std::size_t kMostCurves = 200;
+  const std::size_t every = (complete.size() + kMostCurves - 1) / kMostCurves;
+  for (std::size_t c = 0; c < complete.size(); c += every) {
+    const std::vector<CurvePoint>& points = complete[c]->points;
+    const std::size_t first = std::max<std::size_t>(1, points.size() / 2) - 1;
+    std::vector<double> differences;
+    for (const CurvePoint& point : std::span(points).subspan(std::min(first, points.size()))) {
+      differences.push_back(point.value);
+    }
+    for (std::size_t order = 1; order < kVariances.size() + 2 && differences.size() > 1; ++order) {
+      for (std::size_t i = 0; i + 1 < differences.size(); ++i) {
+        differences[i] = differences[i + 1] - differences[i];
+      }
+      differences.pop_back();
+      if (order == 1) continue;
+      for (const double difference : differences) {
+        if (std::isfinite(difference)) sizes[order - 2].push_back(std::abs(difference));
+      }
     }
   }
-  // As many as two curves of the shortest useful length have. A choice.
+  // As many second differences as two curves of the shortest useful length have. A choice.
   constexpr std::size_t kFewest = 4;
-  if (bends.size() < kFewest) return std::nullopt;
-  const auto middle = bends.begin() + static_cast<std::ptrdiff_t>(bends.size() / 2);
-  std::ranges::nth_element(bends, middle);
-  // A second difference of independent errors has six times their variance; half of a normal variable's distances from its
-  // mean are below 0.6745 deviations.
-  return *middle / (0.6745 * std::sqrt(6.0));
+  std::optional<double> noise;
+  for (std::size_t i = 0; i < kVariances.size(); ++i) {
+    std::vector<double>& found = sizes[i];
+    if (found.size() < kFewest) break;
+    const auto middle = found.begin() + static_cast<std::ptrdiff_t>(found.size() / 2);
+    std::ranges::nth_element(found, middle);
+    // Half of a normal variable's distances from its mean are below 0.6745 deviations.
+    const double estimate = *middle / (0.6745 * std::sqrt(kVariances[i]));
+    // The course of a curve bends too, and the less of it is left in a difference, the higher its order.
+    noise = std::min(noise.value_or(estimate), estimate);
+  }
+  return noise;
 }
 
 }  // namespace vernier

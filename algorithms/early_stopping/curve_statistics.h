@@ -45,8 +45,8 @@ std::int64_t FirstJudged(std::int64_t min_steps, double warm_up, std::int64_t us
 Verdict TooFewReports(const Curve& running, std::int64_t first);
 Verdict TooFewTrials(std::int64_t step, std::size_t curves, std::int64_t needed);
 
-// Standard deviation of a single value about the course of its curve: from second differences in the last halves of the
-// curves, where curves bend least. Nullopt: too few values.
+// Standard deviation of a single value about the course of its curve: from differences of the second to the fifth order in the
+// last halves of the curves, where curves bend least. Nullopt: too few values.
 std::optional<double> ReportNoise(std::span<const Curve* const> complete);
 
 }  // namespace vernier

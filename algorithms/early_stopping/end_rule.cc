@@ -87,7 +87,7 @@ constexpr Kind kRegression = {.name = "regression",
                               .growth = kGrowth,
                               .last = kLast};
 constexpr Kind kAutomatic = {.name = "automatic",
-                             .version = "1",
+                             .version = "2",
                              .predict = PredictByRegression,
                              .growth = kGrowth,
                              .last = kLast,

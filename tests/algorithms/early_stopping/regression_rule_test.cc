@@ -247,6 +247,17 @@ TEST(ReportNoise, IsThatOfASingleValue) {
   EXPECT_EQ(ReportNoise(CompleteCurves(huge)), std::nullopt);
 }
 
+TEST(ReportNoise, IsNotTheBendOfASmoothCurve) {
+  std::vector<Curve> complete;
+  for (int trial = 0; trial < 6; ++trial) {
+    std::vector<double> values;
+    for (int step = 1; step <= 10; ++step) values.push_back(trial + 1.0 / step);
+    complete.push_back(MakeCurve(values));
+  }
+  // The second difference of 1 / step is 0.004 at the end.
+  EXPECT_LT(*ReportNoise(CompleteCurves(complete)), 1e-4);
+}
+
 TEST(AutomaticRule, IsTheRegressionRuleThatAsksForMoreThanTheNoise) {
   Trainer trainer(6);
   const std::vector<Curve> complete = trainer.Complete(20);

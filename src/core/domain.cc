@@ -105,6 +105,18 @@ std::string WhyNotListed(const Domain& domain, const ParameterValue& value) {
   return NotOneOf(texts, value);
 }
 
+// Programs compute 3 * 0.1 = 0.30000000000000004, where the grid has 0.3.
+ParameterValue WithoutRoundingError(const FloatDomain& domain, const ParameterValue& value) {
+  const auto* const x = std::get_if<double>(&value);
+  if (x == nullptr || !std::isfinite(*x)) return value;
+  const double place = (*x - domain.lower) / *domain.step;
+  const double nearest =
+      std::clamp(std::nearbyint(place), 0.0, static_cast<double>(LastOf(domain)));
+  // Relative as in LastOf, where there are many steps.
+  if (std::abs(place - nearest) > kStepSlack + 1e-15 * nearest) return value;
+  return GridFloat(domain, static_cast<std::int64_t>(nearest));
+}
+
 template <typename T>
 std::optional<std::int64_t> PlaceIn(const std::vector<T>& values, const T& value) {
   const auto found = std::find(values.begin(), values.end(), value);
@@ -213,7 +225,10 @@ ParameterValue InKindOf(const Domain& domain, const ParameterValue& value) {
   }
   const bool is_other = (holds_integers && std::holds_alternative<double>(value)) ||
                         (holds_doubles && std::holds_alternative<std::int64_t>(value));
-  return is_other ? InOtherKind(value).value_or(value) : value;
+  ParameterValue result = is_other ? InOtherKind(value).value_or(value) : value;
+  const auto* const range = std::get_if<FloatDomain>(&domain);
+  if (range == nullptr || !range->step.has_value()) return result;
+  return WithoutRoundingError(*range, result);
 }
 
 std::optional<ParameterValue> InOtherKind(const ParameterValue& value) {

@@ -35,7 +35,8 @@ std::string WhyIllegal(const Domain& domain, const ParameterValue& value);
 std::string KindName(const ParameterValue& value);
 
 // Converts a whole number to the type of the domain: 1 for a float becomes 1.0, 16.0 for an integer becomes 16, "3"
-// stays text. Returns other values unchanged.
+// stays text. A float with a step that misses the grid by a rounding error becomes the grid's value: 0.30000000000000004
+// of [0, 1] with step 0.1 becomes 0.3. Returns other values unchanged.
 ParameterValue InKindOf(const Domain& domain, const ParameterValue& value);
 // Converts between integer and double: 1 to 1.0, 16.0 to 16. nullopt for other values, and for numbers of 2^53 and
 // more, which a double may not represent exactly.

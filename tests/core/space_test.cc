@@ -1,5 +1,6 @@
 #include "vernier/core/space.h"
 
+#include <cmath>
 #include <map>
 #include <set>
 #include <vector>
@@ -147,6 +148,25 @@ TEST(Space, GivesNumbersTheirKindAndLeavesTheRestToCheck) {
   EXPECT_EQ(space.InKind(given), expected);
   const Point lossy = {{"lr", Int((std::int64_t{1} << 53) + 1)}, {"depth", 2.5}, {"kind", Int(7)}};
   EXPECT_EQ(space.InKind(lossy), lossy);
+}
+
+TEST(Space, MovesValuesOntoTheGridOfAStepThatMissItByARoundingError) {
+  const Space space = *Space::Create({
+      {.name = "x", .domain = FloatDomain{.lower = 0, .upper = 1, .step = 0.1}},
+      {.name = "fine", .domain = FloatDomain{.lower = -1, .upper = 1e6, .step = 1e-3}},
+      {.name = "free", .domain = FloatDomain{.lower = 0, .upper = 1}},
+  });
+  const Point given = {{"x", 3 * 0.1}, {"fine", 1234.567 + 1e-12}, {"free", 3 * 0.1}};
+  const Point expected = {{"x", 0.3}, {"fine", 1234.567}, {"free", 3 * 0.1}};
+  ASSERT_NE(given, expected);
+  EXPECT_EQ(space.InKind(given), expected);
+  EXPECT_TRUE(space.Check(expected).ok());
+  const double above = std::nextafter(1.0, 2.0);
+  EXPECT_EQ(space.InKind({{"x", above}}), (Point{{"x", 1.0}}));
+  for (const double off : {0.3 + 1e-9, 0.35, 1.1, -0.1, std::nan(""), HUGE_VAL}) {
+    const Point point = {{"x", off}, {"fine", 0.0}, {"free", 0.0}};
+    EXPECT_FALSE(space.Check(space.InKind(point)).ok()) << off;
+  }
 }
 
 TEST(Space, DefaultPointFollowsTheConditions) {

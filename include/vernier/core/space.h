@@ -119,8 +119,9 @@ class Space {
   // OK if the point has a legal value for each active parameter, no other values, and satisfies the constraints.
   // InvalidArgument: a FieldError that names parameter, value and bound.
   absl::Status Check(const Point& point) const;
-  // Converts whole numbers to the type of their parameter: 1 for a float becomes 1.0, 16.0 for an integer becomes 16.
-  // Other values, also illegal ones and those of unknown parameters, stay as they are; Check refuses them.
+  // Converts whole numbers to the type of their parameter: 1 for a float becomes 1.0, 16.0 for an integer becomes 16. Moves
+  // a float onto the grid of its step if it misses it by a rounding error: 0.30000000000000004 becomes 0.3. Other values,
+  // also illegal ones and those of unknown parameters, stay as they are; Check refuses them.
   Point InKind(const Point& point) const;
   // Whether the constraints hold at a point with legal values. A constraint over an inactive parameter holds.
   bool Satisfies(const Point& point) const;

@@ -227,6 +227,13 @@ class Journal {
   std::vector<std::size_t> owners_;   // Study of each.
 };
 
+// The text up to its last line end, unless the rest is an entry too.
+std::string_view WithoutUnfinishedLine(std::string_view text) {
+  const std::size_t end = text.rfind('\n');
+  if (end == text.npos || ParseJson(text.substr(end + 1), "").ok()) return text;
+  return text.substr(0, end + 1);
+}
+
 }  // namespace
 
 absl::StatusOr<SourceStudy> ReadOptunaJournal(const std::string& path,
@@ -237,9 +244,16 @@ absl::StatusOr<SourceStudy> ReadOptunaJournal(const std::string& path,
     VERNIER_ASSIGN_OR_RETURN(const Json entry, ParseJson(line, fmt::format("line {}", number)));
     return journal.Apply(entry, number);
   };
-  VERNIER_RETURN_IF_ERROR(ForEachLine(text, apply));
+  const std::string_view whole = WithoutUnfinishedLine(text);
+  VERNIER_RETURN_IF_ERROR(ForEachLine(whole, apply));
   VERNIER_ASSIGN_OR_RETURN(const OptunaStudy study, journal.Take(options.study));
-  return FromOptuna(study);
+  VERNIER_ASSIGN_OR_RETURN(SourceStudy source, FromOptuna(study));
+  if (whole.size() < text.size()) {
+    source.Note(
+        "journal: its last line is incomplete, and left out: a program was writing it, or was "
+        "ended");
+  }
+  return source;
 }
 
 }  // namespace vernier::imports

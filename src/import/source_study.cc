@@ -17,6 +17,7 @@
 #include "src/codec/study_file.h"
 #include "src/core/domain.h"
 #include "src/core/limit_checks.h"
+#include "src/core/nearest.h"
 #include "src/core/objectives.h"
 #include "src/core/status.h"
 #include "src/core/utf8.h"
@@ -106,6 +107,32 @@ absl::StatusOr<StudySpec> Define(SourceStudy& source, const ImportOptions& optio
   // Not the default of a study with a job: what its tool let run is not to be stopped here.
   if (!source.definition.contains("stopping")) source.definition["stopping"] = "none";
   return codec::StudySpecFromJson(source.definition);
+}
+
+// A metric that no trial has is a wrong name, or a column of the file that is damaged: the trials would all be FAILED.
+absl::Status CheckObjectivesOccur(const SourceStudy& source, const StudySpec& spec) {
+  std::set<std::string> metrics;
+  bool has_completed = false;
+  for (const SourceTrial& trial : source.trials) {
+    has_completed = has_completed || trial.end == SourceTrial::End::kCompleted;
+    for (const auto& [name, value] : trial.last.metrics) metrics.insert(name);
+    if (trial.curve.empty()) continue;
+    for (const auto& [name, value] : trial.curve.back().metrics) metrics.insert(name);
+  }
+  if (!has_completed) return absl::OkStatus();
+  for (const Objective& objective : spec.objectives) {
+    if (metrics.contains(objective.metric)) continue;
+    const auto why = source.not_metrics.find(objective.metric);
+    if (why != source.not_metrics.end()) {
+      return FieldError("objective", fmt::format("'{}': {}", objective.metric, why->second));
+    }
+    const std::vector<std::string> names(metrics.begin(), metrics.end());
+    return FieldError("objective",
+                      fmt::format("no trial has a metric '{}'{}",
+                                  objective.metric,
+                                  NearestHint(objective.metric, names)));
+  }
+  return absl::OkStatus();
 }
 
 // --- trials ---
@@ -271,6 +298,7 @@ class Additions {
 absl::StatusOr<ImportedStudy> Assemble(SourceStudy source, const ImportOptions& options) {
   ImportedStudy study;
   VERNIER_ASSIGN_OR_RETURN(study.spec, Define(source, options));
+  VERNIER_RETURN_IF_ERROR(CheckObjectivesOccur(source, study.spec));
   const std::optional<std::int64_t> budget = study.spec.budget.trials;
   Additions additions(study.spec);
   for (SourceTrial& trial : source.trials) {

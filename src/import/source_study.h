@@ -37,6 +37,8 @@ struct SourceStudy {
   bool infers_space = false;
   // Trials have a parameter only where a branch of the program asked for it: conditions are derived from the trials.
   bool infers_conditions = false;
+  // Why a column with numbers is no metric, by its name: "row 3 has 'abc', which is no number".
+  std::map<std::string, std::string> not_metrics;
   std::vector<SourceTrial> trials;
   std::vector<std::string> notes;
 
@@ -45,7 +47,7 @@ struct SourceStudy {
 };
 
 // Gives the study its name, its objectives and its space, and each trial its end. Trials that do not fit the space are left
-// out, with a note.  InvalidArgument: as ReadStudy.
+// out, with a note.  InvalidArgument: as ReadStudy; trials completed, and none of them has an objective's metric.
 absl::StatusOr<ImportedStudy> Assemble(SourceStudy source, const ImportOptions& options);
 
 // "maximize:accuracy" as in a study file.  InvalidArgument: it is neither that nor minimize:METRIC.

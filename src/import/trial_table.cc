@@ -23,8 +23,12 @@ namespace {
 
 using End = SourceTrial::End;
 
-// Beginnings of the names of columns that hold parameters.
-constexpr std::string_view kParameterPrefixes[] = {"params_", "config/"};
+// Beginnings of the names of columns that hold parameters: of Optuna, Ray Tune and Vernier.
+constexpr std::string_view kParameterPrefixes[] = {"params_", "config/", "parameters."};
+// Where a column begins so, as in Vernier's tables, only such columns are metrics.
+constexpr std::string_view kMetricPrefix = "metrics.";
+// Vernier's column of trials that were stopped early.
+constexpr std::string_view kStoppedColumn = "stopped";
 // Columns that say what became of a trial, without regard to case.
 constexpr std::string_view kStateColumns[] = {"state", "status"};
 
@@ -49,8 +53,9 @@ const std::map<std::string, End, std::less<>>& StateWords() {
 // The roles of the columns. Others are attributes.
 struct Columns {
   std::map<std::size_t, std::string> parameters;  // Names, by column.
-  std::set<std::size_t> metrics;
+  std::map<std::size_t, std::string> metrics;
   std::optional<std::size_t> state;
+  std::optional<std::size_t> stopped;
 };
 
 std::string WithoutPrefix(const std::string& column) {
@@ -98,27 +103,47 @@ absl::Status FindParameters(const Table& table,
                                 fmt::join(named, ", ")));
 }
 
-bool IsNumericColumn(const Table& table, std::size_t column) {
-  bool has_number = false;
-  for (const auto& row : table.rows) {
-    if (row[column].empty()) continue;
-    if (!NumberOf(ValueOfText(row[column])).has_value()) return false;
-    has_number = true;
+// What the fields of a column are, as far as they are not empty.
+struct Contents {
+  std::size_t numbers = 0;
+  std::optional<std::size_t> text;  // The first row that holds no number.
+};
+
+Contents ContentsOf(const Table& table, std::size_t column) {
+  Contents contents;
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    const std::string& field = table.rows[i][column];
+    if (field.empty()) continue;
+    if (NumberOf(ValueOfText(field)).has_value()) {
+      ++contents.numbers;
+    } else if (!contents.text.has_value()) {
+      contents.text = i;
+    }
   }
-  return has_number;
+  return contents;
 }
 
 // Metrics are all columns with numbers that are not the number of a trial.
-void FindOthers(const Table& table, Columns& columns) {
+void FindOthers(const Table& table, Columns& columns, SourceStudy& study) {
   static const std::set<std::string, std::less<>> kNumbers = {
       "number", "trial", "trial_id", "id", "index", "", "Unnamed: 0"};
+  const bool has_prefix = std::ranges::any_of(
+      table.columns, [](const std::string& column) { return column.starts_with(kMetricPrefix); });
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     if (columns.parameters.contains(i)) continue;
     const std::string lower = absl::AsciiStrToLower(table.columns[i]);
+    const bool may_be_metric = !has_prefix || table.columns[i].starts_with(kMetricPrefix);
     if (std::ranges::find(kStateColumns, lower) != std::end(kStateColumns)) {
       columns.state = i;
-    } else if (!kNumbers.contains(lower) && IsNumericColumn(table, i)) {
-      columns.metrics.insert(i);
+    } else if (has_prefix && lower == kStoppedColumn) {
+      columns.stopped = i;
+    } else if (may_be_metric && !kNumbers.contains(lower)) {
+      const std::string name = table.columns[i].substr(has_prefix ? kMetricPrefix.size() : 0);
+      const Contents contents = ContentsOf(table, i);
+      if (!contents.text.has_value() && contents.numbers > 0) columns.metrics[i] = name;
+      if (!contents.text.has_value() || contents.numbers == 0) continue;
+      study.not_metrics[name] = fmt::format(
+          "row {} has '{}', which is no number", *contents.text + 1, table.rows[*contents.text][i]);
     }
   }
 }
@@ -137,18 +162,25 @@ absl::StatusOr<SourceTrial> TrialOf(const Table& table,
                                     std::size_t row,
                                     const std::vector<std::string>& fields) {
   SourceTrial trial{.label = fmt::format("row {}", row + 1), .end = End::kCompleted};
+  bool is_stopped = false;
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (fields[i].empty()) continue;
     if (const auto at = columns.parameters.find(i); at != columns.parameters.end()) {
       trial.point[at->second] = ValueOfText(fields[i]);
-    } else if (columns.metrics.contains(i)) {
-      trial.last.metrics[table.columns[i]] = *NumberOf(ValueOfText(fields[i]));
+    } else if (const auto metric = columns.metrics.find(i); metric != columns.metrics.end()) {
+      trial.last.metrics[metric->second] = *NumberOf(ValueOfText(fields[i]));
     } else if (columns.state == i) {
       VERNIER_ASSIGN_OR_RETURN(trial.end, StateOf(fields[i], trial.label));
       if (trial.end != End::kCompleted) trial.message = fmt::format("{} in the table", fields[i]);
+    } else if (columns.stopped == i) {
+      is_stopped = fields[i] == "true";
     } else {
       NoteAttribute(trial, table.columns[i].empty() ? "index" : table.columns[i], fields[i]);
     }
+  }
+  if (is_stopped && trial.end == End::kCompleted) {
+    trial.end = End::kStopped;
+    trial.message = "stopped early in the table";
   }
   NoteOrigin(trial, std::to_string(row + 1), "", "");
   return trial;
@@ -166,13 +198,16 @@ absl::StatusOr<SourceStudy> ReadTrialTable(const std::string& path, const Import
   study.infers_conditions = true;
   Columns columns;
   VERNIER_RETURN_IF_ERROR(FindParameters(table, wanted, columns));
-  FindOthers(table, columns);
+  FindOthers(table, columns, study);
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     VERNIER_ASSIGN_OR_RETURN(SourceTrial trial, TrialOf(table, columns, i, table.rows[i]));
     study.trials.push_back(std::move(trial));
   }
   std::vector<std::string> metrics;
-  for (const std::size_t column : columns.metrics) metrics.push_back(table.columns[column]);
+  for (const auto& [column, name] : columns.metrics) metrics.push_back(name);
+  for (const auto& [name, why] : study.not_metrics) {
+    study.Note(fmt::format("{}: no metric, but stored with the trials as metadata; {}", name, why));
+  }
   study.Note(fmt::format("metrics: {}",
                          metrics.empty() ? "none" : fmt::format("{}", fmt::join(metrics, ", "))));
   return study;

@@ -10,6 +10,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::vernier::testing::IsOk;
 using ::vernier::testing::StatusIs;
 
@@ -150,11 +151,28 @@ TEST_F(OptunaFileTest, ADamagedDatabaseIsRefused) {
   EXPECT_FALSE(ReadStudy(Write("bits.db", overwritten), {.study = "digits"}).ok());
 }
 
+// As of a program that was killed while it wrote.
+TEST_F(OptunaFileTest, AnUnfinishedLastLineOfAJournalIsLeftOut) {
+  const std::string whole = Slurp(DataPath("optuna.log"));
+  const auto cut =
+      ReadStudy(Write("cut.log", whole.substr(0, whole.size() - 20)), {.study = "front"});
+  ASSERT_THAT(cut, IsOk());
+  EXPECT_THAT(cut->notes,
+              Contains("journal: its last line is incomplete, and left out: a program was writing "
+                       "it, or was ended"));
+  // A whole line that only lacks its end counts.
+  const auto study =
+      ReadStudy(Write("end.log", whole.substr(0, whole.size() - 1)), {.study = "front"});
+  ASSERT_THAT(study, IsOk());
+  EXPECT_THAT(study->notes, Not(Contains(HasSubstr("incomplete"))));
+}
+
 TEST_F(OptunaFileTest, ADamagedJournalIsRefusedWithTheLine) {
   const std::string whole = Slurp(DataPath("optuna.log"));
+  const std::size_t end = whole.find('\n', 900);
   EXPECT_THAT(
-      ReadStudy(Write("cut.log", whole.substr(0, 1000)), {}),
-      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("cut.log: line 6: is not JSON")));
+      ReadStudy(Write("cut.log", whole.substr(0, 800) + whole.substr(end)), {}),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("cut.log: line 5: is not JSON")));
   EXPECT_THAT(
       ReadStudy(Write("op.log", R"({"op_code":77})"), {}),
       StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("line 1: unknown op_code 77")));

@@ -82,6 +82,27 @@ TEST_F(TableTest, NeedsToKnowTheParameters) {
                HasSubstr("objective: must be maximize:METRIC or minimize:METRIC, got 'accuracy'")));
 }
 
+TEST_F(TableTest, RefusesAnObjectiveThatNoTrialHas) {
+  EXPECT_THAT(ReadStudy(Write("t.csv", kTrials),
+                        {.objectives = {"minimize:los"}, .parameters = {"lr", "optimizer"}}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("t.csv: objective: no trial has a metric 'los'; did you mean "
+                                 "'loss'?")));
+}
+
+TEST_F(TableTest, NamesTheFieldThatKeepsAColumnFromBeingAMetric) {
+  const std::string path =
+      Write("t.csv", "lr,accuracy,loss\n0.1,0.7,0.5\n0.2,0.8,\"0,4\"\n0.3,0.9,0.3\n");
+  EXPECT_THAT(ReadStudy(path, {.objectives = {"minimize:loss"}, .parameters = {"lr"}}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("objective: 'loss': row 2 has '0,4', which is no number")));
+  const auto other = ReadStudy(path, {.objectives = {"maximize:accuracy"}, .parameters = {"lr"}});
+  ASSERT_THAT(other, IsOk());
+  EXPECT_THAT(other->notes,
+              Contains("loss: no metric, but stored with the trials as metadata; row 2 has '0,4', "
+                       "which is no number"));
+}
+
 TEST_F(TableTest, InfersTheSpaceAndSaysSo) {
   const auto study =
       ReadStudy(Write("my trials.csv", kTrials),
@@ -137,6 +158,26 @@ TEST_F(TableTest, KnowsTheColumnsOfOptuna) {
   EXPECT_EQ(study->trials[1].stopped, "PRUNED in the table");
   EXPECT_EQ(study->trials[2].failed->message, "FAIL in the table");
   EXPECT_FALSE(study->trials[3].failed.has_value());
+}
+
+// What `vernier study export -o csv` writes.
+TEST_F(TableTest, KnowsTheColumnsOfVernier) {
+  const auto study = ReadStudy(
+      Write("t.csv",
+            "number,state,metrics.loss,parameters.x,create_time,failure,message,stopped,attempts,"
+            "duration\n"
+            "1,COMPLETED,0.5,0.25,2026-11-28T08:27:53Z,,,false,1,2.5\n"
+            "2,COMPLETED,0.75,0.5,2026-11-28T08:27:54Z,,,true,1,0.5\n"
+            "3,FAILED,,0.75,2026-11-28T08:27:55Z,USER_ERROR,no GPU,false,1,0.1\n"),
+      {.objectives = {"minimize:loss"}});
+  ASSERT_THAT(study, IsOk());
+  EXPECT_EQ(ParameterOf(*study, "x"), R"({"float":[0.25,0.75],"scale":"linear"})");
+  EXPECT_THAT(study->notes, Contains("metrics: loss"));
+  ASSERT_EQ(study->trials.size(), 3U);
+  EXPECT_EQ(study->trials[0].last->metrics, (std::map<std::string, double>{{"loss", 0.5}}));
+  EXPECT_FALSE(study->trials[0].stopped.has_value());
+  EXPECT_EQ(study->trials[1].stopped, "stopped early in the table");
+  EXPECT_TRUE(study->trials[2].failed.has_value());
 }
 
 // Runs of a sweep, exported from the page of a project.

@@ -381,12 +381,21 @@ void Replayer::Rep::CheckStop(const Event& event, const StopDecided& decided) {
 }
 
 std::string Replayer::Rep::WhyUnverifiable(const StopRecord& record) const {
-  const bool is_it = stopper_.ok() && *stopper_ != nullptr && record.rule == (*stopper_)->name() &&
-                     record.version == (*stopper_)->version() &&
-                     record.options == (*stopper_)->options();
-  if (is_it) return "";
-  return fmt::format(
-      "made by rule '{}' version {} with options {}", record.rule, record.version, record.options);
+  if (!stopper_.ok()) return std::string(stopper_.status().message());
+  if (*stopper_ == nullptr) {
+    return fmt::format("made by rule '{}', the study has none", record.rule);
+  }
+  const EarlyStopper& now = **stopper_;
+  if (record.rule != now.name()) {
+    return fmt::format("made by rule '{}', the study has '{}'", record.rule, now.name());
+  }
+  if (record.version != now.version()) {
+    return fmt::format("made by version {}, this is {}", record.version, now.version());
+  }
+  if (record.options != now.options()) {
+    return fmt::format("made with options {}, these are {}", record.options, now.options());
+  }
+  return "";
 }
 
 // The verdict on the one trial: which of several that may go on came first is not computed again.

@@ -1,10 +1,14 @@
 #include "src/service/log_stream.h"
 
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 #include "src/core/status.h"
 #include "src/wire/enum_proto.h"
 #include "src/wire/time_proto.h"
@@ -21,6 +25,26 @@ const Attempt* FindAttempt(const Trial& trial, AttemptNumber number) {
     if (attempt.number == number) return &attempt;
   }
   return nullptr;
+}
+
+// A misspelt role would look like a replica that prints nothing.
+absl::Status CheckReplica(const Attempt& attempt, const LogFilter& filter) {
+  if (filter.role.empty() || attempt.placement.empty()) return absl::OkStatus();
+  std::vector<std::string> roles;
+  std::int32_t replicas = 0;
+  for (const auto& replica : attempt.placement) {
+    if (roles.empty() || roles.back() != replica.role) roles.push_back(replica.role);
+    replicas += replica.role == filter.role ? 1 : 0;
+  }
+  if (replicas == 0) {
+    return FieldError(
+        "role", fmt::format("must be one of {}, got '{}'", fmt::join(roles, ", "), filter.role));
+  }
+  if (filter.index.value_or(0) < replicas) return absl::OkStatus();
+  return FieldError(
+      "index",
+      fmt::format(
+          "must be at most {} of role {}, got {}", replicas - 1, filter.role, *filter.index));
 }
 
 v1::LogLine Encode(const LogLine& line, AttemptNumber attempt) {
@@ -93,6 +117,7 @@ absl::Status LogStream::OpenAttempt(const Trial& trial) {
   if (attempt == nullptr) {
     return NotFound("trial {} has no attempt {}", trial.number.value(), wanted.value());
   }
+  VERNIER_RETURN_IF_ERROR(CheckReplica(*attempt, filter_));
   // The tail is that of the first attempt read: an attempt that starts while the log is followed is read whole.
   const bool first = attempt_ == AttemptNumber();
   attempt_ = wanted;

@@ -77,9 +77,13 @@ class LogStreamTest : public ::testing::Test {
   void RunAttempt(const std::string& directory) {
     EXPECT_THAT(studies_->engine_moves().Move(trial_, TrialState::kQueued, FailureClass::kNone, ""),
                 IsOk());
-    EXPECT_THAT(studies_->engine_moves().PlaceAttempt(
-                    trial_, {{.role = "chief", .host = "localhost", .port = 1}}, directory),
-                IsOk());
+    EXPECT_THAT(
+        studies_->engine_moves().PlaceAttempt(trial_,
+                                              {{.role = "chief", .host = "localhost", .port = 1},
+                                               {.role = "worker", .host = "localhost", .port = 2},
+                                               {.role = "worker", .host = "localhost", .port = 3}},
+                                              directory),
+        IsOk());
   }
 
   absl::Status Run() {
@@ -138,16 +142,29 @@ TEST_F(LogStreamTest, SaysWhatALineSays) {
 TEST_F(LogStreamTest, AsksForWhatMatches) {
   RunAttempt("/a");
   request_.set_role("worker");
-  request_.set_index(2);
+  request_.set_index(1);
   request_.set_min_severity(v1::LogLine::ERROR);
   request_.mutable_since_time()->set_seconds(5);
   request_.mutable_until_time()->set_seconds(9);
   EXPECT_THAT(Run(), IsOk());
   EXPECT_EQ(logs_.opened.role, "worker");
-  EXPECT_EQ(logs_.opened.index, 2);
+  EXPECT_EQ(logs_.opened.index, 1);
   EXPECT_EQ(logs_.opened.least, Severity::kError);
   EXPECT_EQ(logs_.opened.since, absl::FromUnixSeconds(5));
   EXPECT_EQ(logs_.opened.until, absl::FromUnixSeconds(9));
+}
+
+TEST_F(LogStreamTest, RefusesAReplicaThatTheAttemptLacks) {
+  RunAttempt("/a");
+  request_.set_role("wrker");
+  EXPECT_THAT(Run(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "role: must be one of chief, worker, got 'wrker'"));
+  request_.set_role("worker");
+  request_.set_index(2);
+  EXPECT_THAT(Run(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "index: must be at most 1 of role worker, got 2"));
 }
 
 TEST_F(LogStreamTest, RefusesWhatNothingCanMatch) {

@@ -433,7 +433,7 @@ std::unique_ptr<Client> Client::Connect(const std::string& address, ClientOption
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 400);
   // Lists and curves may exceed the 4 MiB that gRPC takes by default. The server bounds its pages.
   arguments.SetMaxReceiveMessageSize(-1);
-  // Where it cannot be read, the server says what is missing.
+  // Where it cannot be read or sent, the server says what is missing.
   const std::string token =
       options.token.empty() ? client::FindToken(address).value_or("") : options.token;
   return client::NewChannelClient(wire::OpenChannel(address, token, arguments), std::move(options));

@@ -1,8 +1,10 @@
 #include "src/wire/channel.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "grpc/grpc.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/security/credentials.h"
@@ -59,8 +61,10 @@ std::shared_ptr<grpc::Channel> OpenChannel(const std::string& target,
                                            const grpc::ChannelArguments& arguments) {
   KeepGrpc();
   const auto credentials = grpc::InsecureChannelCredentials();
-  // Without a token there is nothing to intercept, which saves work in every call.
-  if (token.empty()) return grpc::CreateCustomChannel(target, credentials, arguments);
+  // gRPC ends the program for a header that it cannot send. Without a token there is nothing to intercept, which saves work in
+  // every call.
+  const bool is_sent = !token.empty() && std::ranges::all_of(token, absl::ascii_isgraph);
+  if (!is_sent) return grpc::CreateCustomChannel(target, credentials, arguments);
   std::vector<std::unique_ptr<experimental::ClientInterceptorFactoryInterface>> interceptors;
   interceptors.push_back(std::make_unique<TokenInterceptors>(token));
   return experimental::CreateCustomChannelWithInterceptors(

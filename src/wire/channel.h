@@ -13,7 +13,7 @@ namespace vernier::wire {
 void KeepGrpc();
 
 // A channel to a gRPC target: "unix:/run/vernier.sock", "127.0.0.1:7117". Nothing is encrypted. Each call carries the token,
-// if there is one, as metadata `authorization: Bearer TOKEN`.
+// if there is one, as metadata `authorization: Bearer TOKEN`; not one with spaces, line ends or letters outside ASCII.
 std::shared_ptr<grpc::Channel> OpenChannel(const std::string& target,
                                            const std::string& token,
                                            const grpc::ChannelArguments& arguments = {});

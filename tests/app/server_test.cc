@@ -275,7 +275,11 @@ TEST(Server, AsksForTheTokenOverTcp) {
   ASSERT_OK_AND_ASSIGN(const std::string token, base::ReadToken(options.token_file));
   const std::vector<std::string> addresses = server->addresses();
   for (const std::string& address : {addresses[0], addresses[1]}) {
-    for (const std::string& wrong : {std::string(64, 'f'), token + "0", token.substr(1)}) {
+    for (const std::string& wrong : {std::string(64, 'f'),
+                                     token + "0",
+                                     token.substr(1),
+                                     token + "\n",
+                                     std::string("\x01 \xff")}) {
       const auto client = Client::Connect(address, {.token = wrong});
       EXPECT_THAT(client->GetServerStatus(),
                   StatusIs(absl::StatusCode::kUnauthenticated, HasSubstr(options.token_file)))

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <iostream>
 #include <memory>
@@ -141,7 +142,17 @@ TEST_F(StoreLockTest, RefusalsNameTheStoreAndItsFolder) {
   ASSERT_EQ(::chmod(path.c_str(), 0), 0);
   EXPECT_TRUE(message.Is("store '" + store_ + "': its folder '" + path +
                          "' cannot be looked into: Permission denied"));
-  ASSERT_EQ(::chmod(path.c_str(), 0700), 0);
+  ASSERT_EQ(::chmod(path.c_str(), 0777), 0);
+  ASSERT_THAT(StoreLock::Acquire(store_), IsOk());  // Leaves its owner file.
+  const std::string owner = store_ + ".owner";
+  for (const std::string& file : {owner, store_}) {
+    std::ofstream(file, std::ios::app).flush();
+    ASSERT_EQ(::chmod(file.c_str(), 0), 0);
+  }
+  EXPECT_TRUE(message.Is("store '" + store_ + "': belongs to another user: Permission denied"));
+  ASSERT_EQ(::chmod(store_.c_str(), 0444), 0);
+  EXPECT_TRUE(message.Is("store '" + store_ + "': belongs to another user: Permission denied; to " +
+                         "read it, copy it to a folder of your own"));
 }
 
 TEST_F(StoreLockTest, AWaiterThatDiesWaitsNoLonger) {

@@ -42,15 +42,29 @@ fs::path FolderOf(const std::string& path) {
   return folder.empty() ? fs::path(".") : folder;
 }
 
+// The error by which the file or the folder refuses to be written; 0: it does not, or not for lack of rights.
+int WhyNotWritten(const fs::path& path) {
+  const bool is_refused = ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0;
+  return is_refused && (errno == EACCES || errno == EROFS) ? errno : 0;
+}
+
 // Why the owner file cannot be opened, in terms of the store and its folder, which users know.
 absl::Status ExplainNoOwnerFile(const std::string& store, const absl::Status& status) {
   VERNIER_RETURN_IF_ERROR(CheckStoreFolder(store));
-  const fs::path folder = FolderOf(OwnerPath(store));
-  if (::faccessat(AT_FDCWD, folder.c_str(), W_OK, AT_EACCESS) != 0 && errno == EACCES) {
-    return Unavailable("store '{}': its folder '{}' cannot be written: {}",
+  const std::string owner = OwnerPath(store);
+  const fs::path folder = FolderOf(owner);
+  const bool is_readable = ::faccessat(AT_FDCWD, store.c_str(), R_OK, AT_EACCESS) == 0;
+  const std::string hint = is_readable ? "; to read it, copy it to a folder of your own" : "";
+  if (const int denied = WhyNotWritten(folder); denied != 0) {
+    return Unavailable("store '{}': its folder '{}' cannot be written: {}{}",
                        store,
                        folder.string(),
-                       std::strerror(EACCES));
+                       std::strerror(denied),
+                       hint);
+  }
+  if (const int denied = WhyNotWritten(owner); denied != 0) {
+    return Unavailable(
+        "store '{}': belongs to another user: {}{}", store, std::strerror(denied), hint);
   }
   return absl::Status(status.code(),
                       fmt::format("store '{}': {}", store, std::string(status.message())));

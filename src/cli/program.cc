@@ -290,7 +290,11 @@ ExitCode RunProgram(std::vector<std::string> args,
                      .unicode = terminal.unicode};
   Context context(console, flags, clock);
   const absl::StatusOr<ExitCode> code = chosen(context);
-  return code.ok() ? *code : ReportError(code.status(), *line, err);
+  if (!code.ok()) return ReportError(code.status(), *line, err);
+  // A full disk shows at the latest here, where what is left is written. Another failure says more.
+  if (out.flush() || *code != ExitCode::kOk) return *code;
+  err << "vernier: standard output could not be written in full\n";
+  return ExitCode::kFailed;
 }
 
 }  // namespace vernier::cli

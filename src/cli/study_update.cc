@@ -153,8 +153,7 @@ std::string NobodyRuns(const Context& context, const Connection& connection, con
   if (!connection.is_embedded() || !study.spec.job.has_value()) return "";
   if (study.state == StudyState::kStopping) {
     return fmt::format(
-        "nobody runs it: `vernier run {0}{1}` ends its trials, `vernier study delete {0} --yes "
-        "--force{1}` removes it\n",
+        "nobody runs it: `vernier run {}{}` ends its trials, or a server: `vernier server start`\n",
         study.spec.name,
         context.SameStoreFlags());
   }

@@ -129,6 +129,8 @@ absl::Status Check(std::string_view path, const CategoricalDomain& domain) {
       return Refuse(path, field, "must be finite, got {}", *number);
     }
     const std::string text = FormatValue(domain.values[i]);
+    // Arguments and variables of programs end there.
+    if (text.find('\0') != text.npos) return Refuse(path, field, "must not hold a zero byte");
     const auto [other, is_new] = seen.emplace(text, i);
     if (is_new) continue;
     const ParameterValue& first = domain.values[other->second];

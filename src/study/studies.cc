@@ -252,10 +252,9 @@ absl::Status StudiesImpl::CheckSpec(const StudySpec& spec) const {
   const bool is_pausable = spec.job.has_value() && spec.job->pausable;
   if (stopper == nullptr || !stopper->needs_pausing() || is_pausable) return absl::OkStatus();
   return FieldError("stopping",
-                    fmt::format("rule '{}' with options {} needs trials that can be paused, and "
+                    fmt::format("rule '{}' with these options needs trials that can be paused, and "
                                 "job.pausable is not true",
-                                spec.stopping.name,
-                                stopper->options()));
+                                spec.stopping.name));
 }
 
 absl::StatusOr<StudyCreated> StudiesImpl::Founded(const StudySpec& spec) const {

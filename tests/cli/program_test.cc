@@ -2,11 +2,14 @@
 
 #include <cctype>
 #include <functional>
+#include <ostream>
 #include <sstream>
+#include <streambuf>
 #include <string>
 
 #include "gtest/gtest.h"
 #include "src/cli/terminal/text.h"
+#include "vernier/core/clock.h"
 
 namespace vernier::cli {
 namespace {
@@ -67,6 +70,23 @@ TEST_F(EveryCommand, ExplainsItsOptions) {
           << option->get_description();
     }
   });
+}
+
+// As of a full disk.
+class NoRoom final : public std::streambuf {
+ protected:
+  int_type overflow(int_type) override { return traits_type::eof(); }
+};
+
+TEST(Program, FailsIfItsOutputCannotBeWritten) {
+  NoRoom no_room;
+  std::ostream out(&no_room);
+  std::ostringstream err;
+  const auto clock = NewRealClock();
+  EXPECT_EQ(RunProgram({"completion", "bash"}, {}, *clock, out, err), ExitCode::kFailed);
+  EXPECT_EQ(err.str(), "vernier: standard output could not be written in full\n");
+  std::ostringstream room;
+  EXPECT_EQ(RunProgram({"completion", "bash"}, {}, *clock, room, err), ExitCode::kOk);
 }
 
 }  // namespace

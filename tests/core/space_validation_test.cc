@@ -138,6 +138,9 @@ INSTANTIATE_TEST_SUITE_P(
         {"CategoricalInfinite",
          CategoricalDomain{{0.5, kInf}},
          "categorical[1]: must be finite, got inf"},
+        {"CategoricalZeroByte",
+         CategoricalDomain{{Text("a"), std::string("b\0c", 3)}},
+         "categorical[1]: must not hold a zero byte"},
         {"Bool", BoolDomain{}, ""},
     }),
     [](const auto& row) { return row.param.name; });

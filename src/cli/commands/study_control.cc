@@ -71,6 +71,8 @@ absl::StatusOr<ExitCode> Resume(Context& context, const StudyArgs& args) {
       connection.CallOn(args.study, &Stub::ResumeStudy, request);
   // Users who resume a study that has ended want more trials.
   if (absl::IsFailedPrecondition(message.status())) {
+    const absl::StatusOr<StudyRecord> study = GetStudy(connection, args.study);
+    if (!study.ok() || !IsFinished(study->study.state)) return message.status();
     return WithHint(message.status(),
                     "`vernier study amend` extends a study that has ended: --trials N for more "
                     "trials, --fixed once what made its trials fail is fixed");
@@ -147,18 +149,20 @@ absl::StatusOr<ExitCode> Delete(Context& context, const DeleteArgs& args) {
                         args.study,
                         study.study.trials,
                         study.study.trials == 1 ? "" : "s"),
-        fmt::format("`vernier study export {} > {}.jsonl` keeps a copy", args.study, args.study));
+        fmt::format("`vernier study export {0} > {0}.jsonl` keeps a record to read, "
+                    "`vernier server backup` a copy of the store",
+                    args.study));
   }
   // A server inside this process runs no engine, so processes of its trials would go on without a study.
   if (args.force && connection.is_embedded() && study.study.open > 0 &&
       study.study.spec.job.has_value()) {
     return WithHint(
-        FailedPrecondition(
-            "study '{}' has {} that {} not ended, and no server runs that could end "
-            "their programs",
-            args.study,
-            study.study.open == 1 ? "a trial" : fmt::format("{} trials", study.study.open),
-            study.study.open == 1 ? "has" : "have"),
+        FailedPrecondition("study '{}' has {}, and no server runs that could end {}",
+                           args.study,
+                           study.study.open == 1
+                               ? "a trial that has not ended"
+                               : fmt::format("{} trials that have not ended", study.study.open),
+                           study.study.open == 1 ? "its programs" : "their programs"),
         "start one first: `vernier server start`");
   }
   VERNIER_RETURN_IF_ERROR(SendDeletion(connection, args));

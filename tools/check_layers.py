@@ -27,7 +27,7 @@ ALLOWED = {
     "src/submission": {"src/core", "src/base", "src/jobs"},
     "src/app": {"src/core", "src/base", "src/codec", "src/storage", "src/study", "src/jobs", "src/launch", "src/metrics",
                 "src/engine", "src/wire", "src/service", "proto"},
-    "python": {"src/core", "src/codec", "src/import", "src/storage", "src/jobs", "src/submission"},
+    "python": {"src/core", "src/codec", "src/import", "src/storage", "src/jobs", "src/submission", "src/client"},
     "src/c_api": {"src/core", "src/codec"},
     "src/cli": {"src/core", "src/base", "src/codec", "src/import", "src/jobs", "src/wire", "src/client", "src/submission", "src/app",
                 "proto"},

@@ -15,6 +15,7 @@
 #include "python/src/bindings.h"
 #include "python/src/errors.h"
 #include "python/src/server.h"
+#include "src/client/access.h"
 #include "src/jobs/local_paths.h"
 #include "src/submission/code.h"
 #include "vernier/client.h"
@@ -163,7 +164,9 @@ void Define(nb::module_& module) {
               double timeout,
               int attempts,
               const std::string& actor) {
-             new (server) Server(address, token, absl::Seconds(timeout), attempts, actor);
+             const std::string shown =
+                 token.empty() ? ValueOrRaise(client::FindToken(address)) : token;
+             new (server) Server(address, shown, absl::Seconds(timeout), attempts, actor);
            })
       .def("abandon", &Server::Abandon)
       // Leases of a server end by themselves.

@@ -108,6 +108,14 @@ std::optional<bool> IsFeasible(const Trial& trial, const StudySpec& spec) {
   return constraints.ok() && AreKept(SlacksOf(*constraints, trial.final_metrics));
 }
 
+// The result in the first objective.
+std::optional<double> ValueOf(const Trial& trial, const StudySpec& spec) {
+  if (spec.objectives.empty()) return std::nullopt;
+  const auto found = trial.final_metrics.find(spec.objectives.front().metric);
+  if (found == trial.final_metrics.end()) return std::nullopt;
+  return found->second;
+}
+
 }  // namespace
 
 nb::dict ToDict(const Point& point, const Space& space) {
@@ -173,7 +181,8 @@ nb::tuple ToRow(const Trial& trial, const StudySpec& spec) {
                         why.expected_improvement,
                         why.note,
                         IsFeasible(trial, spec),
-                        ToDict(why.importance));
+                        ToDict(why.importance),
+                        ValueOf(trial, spec));
 }
 
 nb::tuple ToRow(const Study& study) {

@@ -27,6 +27,7 @@ TrialRow = tuple[
     str,  # note
     Optional[bool],  # feasible
     dict[str, float],  # importance
+    Optional[float],  # value
 ]
 StudyRow = tuple[
     str,  # name

@@ -8,6 +8,24 @@ import re
 _LONG_WORD = re.compile(r"[^\s'\"/.,:;=<>()\[\]{}]{256,}")
 
 
+# What the command line calls its options, in messages of the core, and what this package calls its arguments.
+_ARGUMENTS = {
+    "--objective maximize:METRIC or minimize:METRIC": "maximize= or minimize=",
+    "--parameters NAME,NAME": "parameters=",
+    "--space FILE": "space=",
+    "--study NAME": "study=",
+    "--format names": "format= is",
+    "add --force": "give force=True",
+}
+
+
+def for_python(message: str) -> str:
+    """The message of the core, with arguments in place of options of the command line."""
+    for option, argument in _ARGUMENTS.items():
+        message = message.replace(option, argument)
+    return message
+
+
 def without_long_words(message: str) -> str:
     """The message, with an ellipsis for most of a name that is much too long."""
     return _LONG_WORD.sub(lambda word: word[0][:40] + "…", message)
@@ -114,7 +132,7 @@ _SILENCE = ("UNAVAILABLE", "DEADLINE_EXCEEDED")
 def from_status(code: str, reason: str, field: str, message: str) -> VernierError:
     """Returns the exception for a status of the core. Called by the extension module _core."""
     kind = _BY_REASON.get(reason) or _BY_CODE.get(code) or VernierError
-    return kind(message, "" if reason == "NONE" else reason, field)
+    return kind(for_python(message), "" if reason == "NONE" else reason, field)
 
 
 def from_server_status(code: str, reason: str, field: str, message: str) -> VernierError:

@@ -10,7 +10,7 @@ import os
 from typing import Any, NamedTuple, Optional, Sequence, Union
 
 from vernier import _values
-from vernier._errors import InvalidValueError
+from vernier._errors import InvalidValueError, NotFoundError
 
 Number = Optional[float]
 
@@ -208,12 +208,12 @@ class Figure:
         """Writes a file; its ending decides: ``.svg`` or ``.html`` (no package needed, no network), ``.json`` (Vega-Lite),
         ``.png`` or ``.pdf`` (by matplotlib).
 
-        InvalidValueError: another ending. OSError: the file cannot be written. ImportError: matplotlib is not installed."""
+        InvalidValueError: another ending. NotFoundError: there is no such folder. OSError: the file cannot be written. ImportError: matplotlib is not installed."""
         name = _values.path(path, "path")
         ending = os.path.splitext(name)[1].lower()
         folder = os.path.dirname(os.path.abspath(name))
         if ending and not os.path.isdir(folder):
-            raise FileNotFoundError(f"path: must be in a folder that exists, and there is no folder {folder}")
+            raise NotFoundError(f"path: must be in a folder that exists, and there is no folder {folder}")
         if ending in (".png", ".pdf"):
             from vernier._matplotlib import save
 

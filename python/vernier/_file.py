@@ -15,7 +15,7 @@ import time
 import weakref
 from typing import TYPE_CHECKING, Any, Optional, cast
 
-from vernier._errors import ServerUnavailableError, StateError, StoreBusyError, VernierError
+from vernier._errors import NotFoundError, ServerUnavailableError, StateError, StoreBusyError, VernierError
 from vernier._store import StoreHandle, logger
 
 if TYPE_CHECKING:
@@ -59,6 +59,8 @@ class FileHandle(StoreHandle):
         # Times of the opening, the last call, the last hand-over, and of the last sight of another process.
         self._opened = self._used = self._given = 0.0
         self._met = -_MEMORY
+        # Whether the file is made if it is missing. Once it was open, a missing file was removed, with its studies.
+        self.may_create = False
         # Whether the last call ended a trial, so that another one follows; and the time that passed after the last other call.
         self._follows = False
         self._pause = _MEMORY
@@ -111,7 +113,7 @@ class FileHandle(StoreHandle):
                 if seen != last or self._busy is None:
                     deadline = now + _PATIENCE
                 elif now >= deadline:
-                    raise self._busy
+                    raise StoreBusyError(f"{self._busy}; end that process, or call again", self._busy.reason)
                 time.sleep(0.001)  # For threads that wait for the lock.
 
     def _reopen(self, served: _Served) -> Optional[_core.Backend]:
@@ -143,6 +145,7 @@ class FileHandle(StoreHandle):
         self._leave_server()
         if self._core is None or (needs_file and self._server is not None):
             return None
+        self.may_create = False
         if self._users and self._is_awaited() and called - self._opened >= _TURN:
             return None
         if not self._users and not self._follows:
@@ -169,6 +172,8 @@ class FileHandle(StoreHandle):
     def _connect(self) -> _core.Backend:
         from vernier import _core
 
+        if not self.may_create and not os.path.exists(self.path):
+            raise NotFoundError(f"storage: the file {self.path} was removed", field="storage")
         try:
             return _core.Store.open(self.path, self._known_classes(), _LOOK)
         except StoreBusyError:
@@ -290,8 +295,9 @@ _by_path: weakref.WeakValueDictionary[str, FileHandle] = weakref.WeakValueDictio
 _by_path_lock = threading.Lock()
 
 
-def handle_of(storage: Optional[str]) -> StoreHandle:
-    """The handle of a file, one for each file in this process; a new one for None, a store in memory."""
+def handle_of(storage: Optional[str], *, creates: bool = False) -> StoreHandle:
+    """The handle of a file, one for each file in this process; a new one for None, a store in memory. ``creates``: makes the
+    file if it is missing."""
     if storage is None:
         return StoreHandle()
     path = os.path.realpath(storage)
@@ -299,6 +305,7 @@ def handle_of(storage: Optional[str]) -> StoreHandle:
         handle = _by_path.get(path)
         if handle is None or handle._forked_from is not None:
             handle = _by_path[path] = FileHandle(path)
+        handle.may_create |= creates
         return handle
 
 

@@ -8,7 +8,7 @@ import pathlib
 from typing import Iterator, Optional, Union
 
 from vernier import _values
-from vernier._errors import InvalidValueError
+from vernier._errors import InvalidValueError, for_python
 from vernier._file import handle_of
 from vernier._store import actor, logger
 from vernier._study import Names, Storage, Study, _names, _path_of, check_folder
@@ -57,7 +57,7 @@ def import_study(
     file = _path_of(storage)
     if file is not None:
         check_folder(file)
-    handle = handle_of(file)
+    handle = handle_of(file, creates=True)
     with _readable(_values.path(path, "path")) as readable, handle.use_store() as core:
         study_id, stored, notes = core.import_study(
             readable,
@@ -71,7 +71,7 @@ def import_study(
             actor(),
         )
         for note in notes:
-            logger().warning("study '%s': %s", stored, note)
+            logger().warning("study '%s': %s", stored, for_python(note))
         return handle.study(study_id, stored)
 
 

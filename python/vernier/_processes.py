@@ -239,7 +239,7 @@ def _serve(train: Train, pipe: Connection, inherited: list[Connection]) -> None:
             answer: tuple[Any, ...] = ("value", train(_RemoteTrial(number, params, origin, pipe)))
         except TrialStopped:
             answer = ("stopped",)
-        except Exception as error:
+        except BaseException as error:  # sys.exit() ends the call of optimize, as in a thread.
             answer = ("error", _sendable(error), traceback.format_exc())
         # Once it has the answer, the parent may close the pipe: then this process ends in the ordinary way.
         is_training.clear()
@@ -261,10 +261,10 @@ def _end_with_parent(pipe: Connection, is_training: threading.Event) -> None:
     os._exit(1)
 
 
-def _sendable(error: Exception) -> Exception:
+def _sendable(error: BaseException) -> BaseException:
     try:
         copy = pickle.loads(pickle.dumps(error))
-        if isinstance(copy, Exception):
+        if isinstance(copy, type(error)):
             return error
     except Exception:
         pass

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Iterator, Mapping, NamedTuple, Optional, Sequence, TypeVar, Union
 
 from vernier import _values
-from vernier._errors import NO_ANSWER, InvalidValueError, ServerUnavailableError, StateError
+from vernier._errors import NO_ANSWER, InvalidValueError, NotFoundError, ServerUnavailableError, StateError
 from vernier._store import StoreHandle, actor
 from vernier._study import Study, create_study
 from vernier._trials import Trial, TrialRecord, number_of
@@ -30,6 +30,8 @@ _TIMEOUT = 30.0
 _TRIES, _TRIES_OF_OWNER = 10, 2
 # Schemes of gRPC, which checks the rest itself; or a host and a port.
 _ADDRESS = re.compile(r"(unix|unix-abstract|dns|ipv4|ipv6):.+|([^\s/:\[\]]+|\[[^\s/\[\]]+\]):[0-9]{1,5}")
+# Bytes of the path of a Unix socket: sun_path of <sys/un.h>, less the zero that ends it.
+_LONGEST_SOCKET = 107
 # Waits between two looks at a study that is waited for: first, and at most.
 _FIRST_LOOK = 0.05
 _LONGEST_LOOK = 1.0
@@ -264,14 +266,14 @@ class Server:
         at once. ``name`` replaces the name in the file. ``validate_only``: makes all checks, stores nothing, returns None.
 
         Paths are relative to the folder of the file, or to the current one. A job runs in its ``dir`` on the server's host, by
-        default that folder.  InvalidValueError: a field is wrong.  StudyExistsError: the name is taken.
+        default that folder.  InvalidValueError: a field is wrong.  NotFoundError: there is no such file.  StudyExistsError: the
+        name is taken.
         """
         if isinstance(study, Mapping):
             text, folder = _values.document(study, "study"), os.getcwd()
         else:
-            path = os.fspath(study)
-            with open(path, encoding="utf-8") as file:
-                text = file.read()
+            path = _values.path(study, "study")
+            text = _content_of(path)
             folder = os.path.dirname(os.path.abspath(path))
         new_name = "" if name is None else _values.text(name, "name")
         with self._handle.use() as core:
@@ -366,6 +368,11 @@ def _handle(address: Optional[str], token: Optional[str], timeout: float) -> Ser
         raise InvalidValueError("address: must be HOST:PORT or unix:PATH; $VERNIER_SERVER is not set", field="address")
     if not _ADDRESS.fullmatch(place):
         raise InvalidValueError(f"address: must be HOST:PORT or unix:PATH, got {place!r}", field="address")
+    socket = os.fsencode(place[len("unix:") :]) if place.startswith("unix:") else b""
+    if len(socket) > _LONGEST_SOCKET:
+        raise InvalidValueError(
+            f"address: the path of a socket must have at most {_LONGEST_SOCKET} bytes, got {len(socket)}", field="address"
+        )
     seconds = _values.finite(timeout, "timeout")
     if seconds <= 0:
         raise InvalidValueError(f"timeout: must be above 0, got {seconds:g}", field="timeout")
@@ -391,6 +398,19 @@ def _token_in(path: str) -> str:
 def server_of(server: Union[str, Server]) -> Server:
     """The server, or the one at an address."""
     return server if isinstance(server, Server) else Server(_handle(server, None, _TIMEOUT))
+
+
+def _content_of(path: str) -> str:
+    """Of a study file."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except FileNotFoundError:
+        raise NotFoundError(f"study: there is no file {path}", field="study") from None
+    except OSError as error:
+        raise InvalidValueError(f"study: {path} cannot be read: {error.strerror}", field="study") from None
+    except UnicodeDecodeError:
+        raise InvalidValueError(f"study: {path} is not UTF-8 text", field="study") from None
 
 
 def _event(item: str) -> Event:

@@ -19,7 +19,7 @@ from vernier._errors import (
     VernierError,
 )
 from vernier._file import handle_of
-from vernier._own import Optimizer, StoppingRule, class_of, definition_of
+from vernier._own import Optimizer, StoppingRule, class_of, definition_of, name_of
 from vernier._space import Parameter, Space, parameters_of, space_of
 from vernier._store import StoreHandle, actor, is_orphan, new_holder, new_request
 from vernier._trials import AskedTrial, CurvePoint, Prediction, Trial, TrialList, TrialRecord, number_of, params_of
@@ -117,7 +117,7 @@ class Study:
         """Returns a trial to run. First come trials that an earlier process left behind, and those that were enqueued.
 
         ExhaustedError: the budget is spent, or every point was tried. ParallelLimitError: as many trials are open as the study
-        allows. StateError: the study has ended, or is paused.
+        allows. StateError: the study has ended, is paused, or runs a job for each trial.
         """
         return self._ask(lambda holder: None)
 
@@ -295,7 +295,8 @@ class Study:
     # --- results ---
     @property
     def best(self) -> Optional[TrialRecord]:
-        """The best completed trial that satisfies every outcome constraint, by the first objective; None: there is none."""
+        """The best completed trial that satisfies every outcome constraint, by the first objective; None: there is none. A trial
+        that was stopped early counts with its last value, and has ``stopped``."""
         with self._handle.use() as core:
             best = core.study(self._id)[6]
             return None if best is None else TrialRecord(*core.trial(self._id, best))
@@ -439,6 +440,7 @@ class Study:
         return trial
 
     def _forget(self, trial: AskedTrial) -> None:
+        trial._is_told = True
         self._handle.release(trial.holder)
         self._asked.pop(trial.number, None)
 
@@ -544,7 +546,7 @@ def _existing(storage: Storage) -> str:
     if path is None:
         raise InvalidValueError(f"storage: must be the path of a file, got {storage!r}", field="storage")
     if not os.path.exists(path):
-        raise FileNotFoundError(f"there is no store at {path}")
+        raise NotFoundError(f"storage: there is no file {path}", field="storage")
     return path
 
 
@@ -619,7 +621,7 @@ def create_study(
     if labels is not None and (given := _values.texts(labels, "labels")):
         definition["labels"] = given
     resume = _values.flag(resume, "resume")
-    handle = _handle_of(storage, server)
+    handle = _handle_of(storage, server, creates=True)
     if not handle.is_shared:
         if resume:
             raise InvalidValueError("resume: needs storage= or server=, which outlives the program", field="resume")
@@ -645,24 +647,17 @@ def _parallel(parallel: Optional[int], job: Optional[Job]) -> int:
     return _values.whole(parallel, "parallel", 1, _MOST_PARALLEL)
 
 
-def _handle_of(storage: Storage, server: Union[str, Server, None]) -> StoreHandle:
+def _handle_of(storage: Storage, server: Union[str, Server, None], *, creates: bool = False) -> StoreHandle:
     if server is None:
-        return _open_handle(_path_of(storage))
+        path = _path_of(storage) if creates else _existing(storage)
+        if path is not None:
+            check_folder(path)
+        return handle_of(path, creates=creates)
     if storage is not None:
         raise InvalidValueError("storage: and server= exclude each other", field="storage")
     from vernier._server import server_of
 
     return server_of(server)._handle
-
-
-def _open_handle(path: Optional[str]) -> StoreHandle:
-    if path is not None:
-        check_folder(path)
-    return handle_of(path)
-
-
-def _existing_handle(storage: Storage, server: Union[str, Server, None]) -> StoreHandle:
-    return _open_handle(_existing(storage)) if server is None else _handle_of(storage, server)
 
 
 def _give_classes(handle: StoreHandle, algorithm: Any, stopping: Any) -> bool:
@@ -690,9 +685,10 @@ def open_study(
     """Opens a study of a storage or a server.  NotFoundError: it has none of that name.
 
     ``algorithm``, ``stopping``: the classes of the study, if it was created with an algorithm or a stopping rule of your
-    own. Without them it can be read, and asked for no more trials.
+    own. Without them it can be read, and asked for no more trials. A study with a job in a file can be read, too; `vernier run`
+    or `vernierd` runs its trials.
     """
-    handle = _existing_handle(storage, server)
+    handle = _handle_of(storage, server)
     for cls, field in ((algorithm, "algorithm"), (stopping, "stopping")):
         if cls is not None and not isinstance(cls, type):
             raise TypeError(f"{field}: must be a class, since the study has its options, got {cls!r}")
@@ -700,8 +696,10 @@ def open_study(
     with handle.use() as core:
         study_id = core.find_study(_values.text(name, "name"))
         row = core.study(study_id)
-        if row[11] and server is None:
-            raise StateError(f"study '{name}' runs a job of its own: `vernier run` or `vernierd` runs its trials")
+        for cls, known, field in ((algorithm, row[12], "algorithm"), (stopping, row[13], "stopping")):
+            if cls is not None and known != name_of(cls):
+                has = f"the class '{known}'" if known else "one of Vernier's own"
+                raise InvalidValueError(f"{field}: study '{row[0]}' has {has}, got {cls.__name__}", field=field)
         return handle.study(study_id, row[0])
 
 
@@ -713,7 +711,7 @@ def _reopen(
 
 def study_names(storage: Storage = None, *, server: Union[str, Server, None] = None) -> list[str]:
     """Returns the names of the studies of a storage or a server."""
-    with _existing_handle(storage, server).use() as core:
+    with _handle_of(storage, server).use() as core:
         return core.study_names()
 
 
@@ -721,5 +719,5 @@ def delete_study(
     name: str, storage: Storage = None, *, server: Union[str, Server, None] = None, force: bool = False
 ) -> None:
     """Deletes a study with its trials. ``force``: also if trials of it are running."""
-    with _existing_handle(storage, server).use() as core:
+    with _handle_of(storage, server).use() as core:
         core.delete_study(_values.text(name, "name"), _values.flag(force, "force"), actor())

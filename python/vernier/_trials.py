@@ -31,6 +31,7 @@ class Trial:
         self.origin = origin
         self._last_step = 0
         self._has_reported = False  # Maybe at step 0.
+        self._is_told = False
         self._stop = False
         self.stop_reason: str = ""
         """Why the trial should stop; empty if it should not."""
@@ -47,7 +48,10 @@ class Trial:
 
     def report(self, step: Optional[int] = None, metrics: Optional[Mapping[str, Any]] = None, **values: Any) -> None:
         """Reports metrics at a step: ``trial.report(3, accuracy=0.91)``. Without ``step``: the one after the last, 1 at
-        first. Names that are no Python names go into ``metrics``: ``trial.report(3, {"val/acc": 0.91})``."""
+        first. Names that are no Python names go into ``metrics``: ``trial.report(3, {"val/acc": 0.91})``.
+
+        StateError: this program has told the trial. If it was ended from elsewhere, the report is dropped, and ``should_stop``
+        is True from then on."""
         number = _values.whole(self._last_step + 1 if step is None else step, "step", 0)
         measured = _values.merged(metrics, values)
         with _values.naming("measurements[0].metrics", "metrics"):
@@ -89,6 +93,8 @@ class AskedTrial(Trial):
         raise TypeError("a trial cannot be pickled: the lease belongs to this process; pass trial.params instead")
 
     def _send(self, step: int, metrics: dict[str, float]) -> tuple[bool, str]:
+        if self._is_told:
+            raise StateError(f"trial {self.number} was told already, and takes no more reports")
         with self._handle.use() as core:
             try:
                 stop, reason = core.report(self.leased, step, metrics)
@@ -167,6 +173,8 @@ class TrialRecord(NamedTuple):
     """Whether it satisfies every outcome constraint; None if it has not completed."""
     importance: dict[str, float]
     """How much each parameter matters to the model that proposed it, as shares of 1; empty without a model."""
+    value: Optional[float]
+    """The result of a completed trial in the first objective."""
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={value:.6g}" for name, value in (self.metrics or self.last).items())
@@ -200,11 +208,6 @@ class TrialRecord(NamedTuple):
         if self.failure:
             lines.append(f"failed: {self.failure}" + (f", {self.message}" if self.message else ""))
         return "\n".join(lines)
-
-    @property
-    def value(self) -> Optional[float]:
-        """The result, of a completed trial with a single metric."""
-        return next(iter(self.metrics.values())) if len(self.metrics) == 1 else None
 
 
 class TrialList(Sequence[TrialRecord]):

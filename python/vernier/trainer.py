@@ -15,7 +15,7 @@ import time
 from typing import TYPE_CHECKING, Any, Mapping, Optional
 
 from vernier import _values
-from vernier._errors import LeaseLostError, StateError
+from vernier._errors import InvalidValueError, LeaseLostError, StateError
 from vernier._values import Value
 
 if TYPE_CHECKING:
@@ -34,7 +34,12 @@ def params(**defaults: Value) -> dict[str, Value]:
     """Returns the values of this trial's active parameters: ``vernier.params()["lr"]``. ``defaults`` are the values of
     parameters that the trial does not have, and of all where Vernier does not run the program."""
     given = os.environ.get("VERNIER_PARAMETERS", "")
-    values: dict[str, Value] = json.loads(given) if given else {}
+    try:
+        values = json.loads(given) if given else {}
+    except ValueError:
+        values = None
+    if not isinstance(values, dict):
+        raise InvalidValueError(f"$VERNIER_PARAMETERS: must be a JSON object, got {given!r}", field="VERNIER_PARAMETERS")
     return {**defaults, **values}
 
 

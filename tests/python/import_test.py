@@ -59,6 +59,20 @@ class ImportTest(unittest.TestCase):
         said = json.loads((DATA / "ray.json").read_text())["trials"]
         self.assertEqual(study.best.metrics["accuracy"], max(t["metrics"]["accuracy"] for t in said if not t["failed"]))
 
+    def test_a_table_that_lacks_the_objective_is_refused(self):
+        path = os.path.join(self.folder.name, "t.csv")
+        pathlib.Path(path).write_text("lr,loss,acc\n0.1,0.5,0.7\n0.2,0.4,0.8\n0.3,n/a,0.9\n")
+        for options, error in (
+            ({"parameters": "lr"}, "objective: is not in the file; give maximize= or minimize=$"),
+            ({"minimize": "loss"}, "which columns are parameters is not known; give parameters= or space=; columns: lr, loss, acc$"),
+            ({"minimize": "loss", "parameters": "lr"}, "objective: 'loss': row 3 has 'n/a', which is no number$"),
+            ({"minimize": "los", "parameters": "lr"}, "objective: no trial has a metric 'los'"),
+        ):
+            with self.subTest(options), self.assertRaisesRegex(ValueError, error):
+                vernier.import_study(path, storage=self.store, **options)
+        self.assertEqual(vernier.study_names(self.store), [])
+        self.assertEqual(vernier.import_study(path, maximize="acc", parameters="lr").best.value, 0.9)
+
     def is_locked(self, path):
         """Whether another process may not write to the database."""
         program = ("import sqlite3, sys\n"

@@ -510,6 +510,15 @@ class Processes(unittest.TestCase):
         with self.assertRaises(KeyError):
             make().optimize(workers.fails_at_third, trials=5, executor="fork", catch=())
 
+    def test_sys_exit_ends_the_call_wherever_train_runs(self):
+        for executor in ("threads", "fork"):
+            with self.subTest(executor):
+                study = make()
+                with self.assertRaises(SystemExit) as caught:
+                    study.optimize(workers.leaves_at_third, trials=8, executor=executor)
+                self.assertEqual(caught.exception.code, 5)
+                self.assertEqual([r.state for r in study.trials], ["COMPLETED", "COMPLETED", "CANCELLED"])
+
     def test_a_program_without_a_guard_ends(self):
         # With "spawn" its workers run it from the top, and must not start workers of their own.
         with tempfile.TemporaryDirectory() as folder:

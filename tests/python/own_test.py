@@ -116,8 +116,22 @@ class Studies(unittest.TestCase):
         self.assertEqual((replay.suggestions, replay.stops, replay.verified), (3, 3, 0))
         self.assertEqual(len(replay.problems), 6)
         self.assertEqual(
-            replay.problems[0], "trial 1: made by version 1, this is 1, which does not declare pure = True"
+            {problem.partition(": ")[2] for problem in replay.problems},
+            {"made by version 1, this is 1, which does not declare pure = True"},
         )
+
+    def test_a_study_is_opened_with_its_own_classes_only(self):
+        class Other(Dice):
+            name = "other"
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/s.db"
+            make(Dice(), storage=path).close()
+            with self.assertRaisesRegex(ValueError, "^algorithm: study 's' has the class 'dice', got Other$"):
+                vernier.open_study("s", path, algorithm=Other)
+            with self.assertRaisesRegex(ValueError, "^stopping: study 's' has one of Vernier's own, got Plateau$"):
+                vernier.open_study("s", path, algorithm=Dice, stopping=Plateau)
+            vernier.open_study("s", path, algorithm=Dice).close()
 
     def test_a_replay_finds_what_is_not_pure_in_spite_of_its_word(self):
         class Liar(Dice):

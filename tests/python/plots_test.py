@@ -275,7 +275,7 @@ class Content(unittest.TestCase):
             (lambda: plots.parallel(one, parameters=["z"]), ValueError, "parameters[0]: must be one of the parameters one, fixed, n, x, got 'z'"),
             (lambda: plots.compare(one, self.two), ValueError, "study: must minimize loss, which study 'two' does not"),
             (lambda: plots.compare([]), ValueError, "study: must be a study or a list of at least one, got none"),
-            (lambda: plots.history(one).save("/none/x.svg"), OSError,
+            (lambda: plots.history(one).save("/none/x.svg"), vernier.NotFoundError,
              "path: must be in a folder that exists, and there is no folder /none"),
             (lambda: plots.edf(one, 3), TypeError, "study: must be a study, got 3"),
             (lambda: plots.timeline(one, last=0), ValueError, f"last: must be 1 to {2**63 - 1}, got 0"),
@@ -377,7 +377,7 @@ class Renderers(unittest.TestCase):
                 figure.save(path)
                 self.assertTrue(path.read_bytes().startswith(start), ending)
             self.assertEqual(json.loads((pathlib.Path(folder) / "figure.json").read_text()), figure.vega())
-            with self.assertRaises(OSError):
+            with self.assertRaises(vernier.NotFoundError):
                 figure.save(os.path.join(folder, "no", "figure.svg"))
 
     def test_without_matplotlib_the_other_files_are_written(self):

@@ -18,6 +18,7 @@ import textwrap
 import threading
 import time
 import unittest
+from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "integration"))
 import vernier
@@ -270,6 +271,10 @@ class ServerTest(unittest.TestCase):
         for wrong in ("", "\n", "a\nb", "größe"):
             with self.assertRaisesRegex(vernier.InvalidValueError, "^token: must be printable ASCII characters"):
                 vernier.connect(self.daemon.address, token=wrong)
+        for path in (self.folder / "none", self.folder):
+            with mock.patch.dict(os.environ, VERNIER_TOKEN_FILE=str(path)):
+                with self.assertRaisesRegex(vernier.VernierError, r"^\$VERNIER_TOKEN_FILE: .*"):
+                    vernier.connect(self.daemon.address)
         server = vernier.connect(self.daemon.address, token=token.read_text())
         self.assertEqual(server.study_names(), [])
         study = server.create_study("s", SPACE, minimize="loss")
@@ -291,7 +296,10 @@ class ServerTest(unittest.TestCase):
             [line] = study.logs(record)
             self.assertEqual((line.text, line.role, line.index, line.attempt, line.stream),
                              (f"hello from {record.params['x']}", "chief", 0, 1, "stdout"))
-        self.assertEqual(list(study.logs(1, role="worker")), [])
+        for options, error in (({"role": "worker"}, "^role: must be one of chief, got 'worker'"),
+                               ({"role": "chief", "index": 1}, "^index: must be at most 0 of role chief, got 1")):
+            with self.assertRaisesRegex(vernier.InvalidValueError, error):
+                list(study.logs(1, **options))
         with self.assertRaisesRegex(vernier.StateError, "runs its own job"):
             study.ask()
         # Paths of a file are relative to its folder; the directory of the test is another.
@@ -301,6 +309,12 @@ class ServerTest(unittest.TestCase):
         self.assertIsNone(self.server.submit(self.folder / "file.yaml", validate_only=True))
         self.assertEqual(self.server.study_names(), ["job"])
         self.assertEqual(self.server.submit(self.folder / "file.yaml", name="renamed").wait(60), "COMPLETED")
+        self.daemon.stop()
+        in_file = vernier.open_study("job", self.daemon.store)
+        self.assertEqual((len(in_file.trials), in_file.best.state), (3, "COMPLETED"))
+        with self.assertRaisesRegex(vernier.StateError, "runs its own job"):
+            in_file.ask()
+        in_file.close()
 
     def test_the_code_of_a_job_is_sent(self):
         code = self.folder / "code"
@@ -400,9 +414,11 @@ class ServerTest(unittest.TestCase):
             (lambda: vernier.Job(["x"], comand=1), vernier.InvalidValueError, "comand"),
             (lambda: self.make(job=vernier.Job(["x"], code="none")), vernier.InvalidValueError, "job.code: '.*none' is no folder"),
             (lambda: self.server.submit({"study": {1, 2}}), vernier.InvalidValueError, "JSON"),
-            (lambda: self.server.submit(self.folder / "none.yaml"), FileNotFoundError, "none.yaml"),
+            (lambda: self.server.submit(self.folder / "none.yaml"), vernier.NotFoundError, "study: there is no file .*none.yaml"),
             (lambda: self.make("m", parallel=0), vernier.InvalidValueError, "parallel"),
             (lambda: next(self.make("w").watch(-1)), vernier.InvalidValueError, "after"),
+            (lambda: self.server.submit(self.folder), vernier.InvalidValueError, "study: .* cannot be read: Is a directory"),
+            (lambda: vernier.connect("unix:/" + 120 * "x"), vernier.InvalidValueError, "at most 107 bytes, got 121"),
             (lambda: next(self.make("l").logs(7)), vernier.NotFoundError, "7"),
         ]
         for call, kind, text in wrong:

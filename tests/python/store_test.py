@@ -264,8 +264,10 @@ class StoreTest(unittest.TestCase):
         file.write_text(file.read_text().replace("study: s", "study: j") + "job: {command: [python3, train.py]}\n")
         study.close()
         self.assertEqual(self.vernier("study", "create", str(file))[0], 0)
-        with self.assertRaisesRegex(vernier.StateError, "runs a job of its own"):
-            vernier.open_study("j", self.path)
+        with vernier.open_study("j", self.path) as study:
+            self.assertEqual((study.state, len(study.trials)), ("ACTIVE", 0))
+            with self.assertRaisesRegex(vernier.StateError, "runs its own job"):
+                study.ask()
 
 
 if __name__ == "__main__":

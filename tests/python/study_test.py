@@ -250,6 +250,26 @@ class AskAndTell(unittest.TestCase):
         self.assertIn("minimize: loss", study.definition)
         self.assertGreaterEqual(study.best.duration, 0)
 
+    def test_the_value_is_that_of_the_first_objective(self):
+        study = make(space={"x": [1, 2]}, minimize=["loss", "cost"])
+        record = study.tell(study.ask(), {"accuracy": 0.5, "cost": 3.0, "loss": 2.0})
+        self.assertEqual((record.value, study.best.value), (2.0, 2.0))
+
+    def test_a_trial_that_was_told_takes_no_reports(self):
+        study = make()
+        trial = study.ask()
+        trial.report(1, loss=2.0)
+        study.tell(trial, 1.0)
+        with self.assertRaisesRegex(vernier.StateError, "trial 1 was told already, and takes no more reports"):
+            trial.report(2, loss=0.5)
+
+    def test_a_rounding_error_does_not_miss_the_grid(self):
+        study = make(space={"x": vernier.Float(0, 1, step=0.1)})
+        self.assertEqual(study.add({"x": 3 * 0.1}, 1.0).params, {"x": 0.3})
+        self.assertEqual(study.enqueue({"x": 1 - 0.9}).params, {"x": 0.1})
+        with self.assertRaisesRegex(ValueError, "params.x: must be 0 plus a multiple of 0.1, got 0.35; the nearest is 0.3"):
+            study.enqueue({"x": 0.35})
+
     def test_a_wrong_value_leaves_the_trial_open(self):
         study = make()
         trial = study.ask()
@@ -479,6 +499,17 @@ class Files(unittest.TestCase):
         vernier.delete_study("s", self.path)
         self.assertEqual(vernier.study_names(self.path), [])
 
+    def test_a_file_that_was_removed_is_not_made_again_by_reading(self):
+        with contextlib.closing(make(storage=self.path)) as study:
+            study.tell(study.ask(), 1)
+        os.remove(self.path)
+        with self.assertRaisesRegex(vernier.NotFoundError, "storage: the file .*/s.db was removed"):
+            study.best
+        self.assertFalse(os.path.exists(self.path))
+        again = make(storage=self.path)
+        self.assertEqual((len(again.trials), again.name), (0, "s"))
+        again.close()
+
     def test_a_warm_start(self):
         first = make("first", storage=self.path)
         first.optimize(lambda trial: (trial["x"] - 2) ** 2, trials=15)
@@ -487,7 +518,7 @@ class Files(unittest.TestCase):
         self.assertAlmostEqual(trial["x"], 2, delta=0.5)
 
     def test_what_is_no_store(self):
-        with self.assertRaises(FileNotFoundError):
+        with self.assertRaisesRegex(vernier.NotFoundError, "storage: there is no file .*/none.db"):
             vernier.open_study("s", f"{self.folder}/none.db")
         for path, error in ((f"{self.folder}/none/s.db", vernier.NotFoundError), (self.folder, ValueError), (__file__, ValueError)):
             with self.subTest(path=path), self.assertRaises(error):

@@ -55,6 +55,12 @@ class ByItself(unittest.TestCase):
         self.assertEqual(self.printed(lambda: vernier.report(accuracy=1)), "step=13 accuracy=1.0\n")
         self.assertFalse(vernier.should_stop())
 
+    def test_broken_parameters(self):
+        for broken in ("{", "[1]"):
+            with mock.patch.dict(os.environ, VERNIER_PARAMETERS=broken):
+                with self.assertRaisesRegex(ValueError, r"\$VERNIER_PARAMETERS: must be a JSON object, got '"):
+                    vernier.params()
+
     def test_parameters(self):
         with mock.patch.dict(os.environ, VERNIER_PARAMETERS='{"lr": 0.01, "opt": "adam", "flag": true, "n": 3}'):
             self.assertEqual(vernier.params(lr=1.0, momentum=0.9),

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import time
 
 
@@ -23,6 +24,12 @@ def dies_at_third(trial):
 def exits_at_third(trial):
     if trial.number == 3:
         os._exit(4)
+    return trial["x"] ** 2
+
+
+def leaves_at_third(trial):
+    if trial.number == 3:
+        sys.exit(5)
     return trial["x"] ** 2
 
 

@@ -85,7 +85,7 @@ class Book:
         self.serial: int = next(_serials)
         self._engine_name = engine_name
         self._lock = threading.RLock()
-        self._handle = None if path is None else handle_of(path)
+        self._handle = None if path is None else handle_of(path, creates=True)
         self._openings = 0
         self._forget_all()
 

@@ -149,6 +149,7 @@ class StudySource(Source):
             note="",
             feasible=all(value <= 0 for value in trial.constraints.values()) if is_complete else None,
             importance={},
+            value=next(iter(metrics.values()), None),
         )
 
 

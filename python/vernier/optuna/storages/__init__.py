@@ -164,15 +164,11 @@ def _refuse_optuna_file(path: str) -> None:
     except InvalidValueError as error:
         # Looked at only now. Closing a file drops the locks that the process has on it, those of an open store too; and
         # Python's copy of SQLite does not see the locks of the library's.
-        if _is_optuna_journal(path):
+        what = "journal" if _is_optuna_journal(path) else "database" if _is_optuna_database(path) else ""
+        if what:
             raise StoreError(
-                f"{path} is a journal of Optuna, not a store of Vernier; give another file, and bring the trials over with "
-                "vernier.import_study"
-            ) from error
-        if _is_optuna_database(path):
-            raise StoreError(
-                f"{path} is a database of Optuna, not a store of Vernier; give another file, and bring the trials over with "
-                "optuna.load_study(…).trials and study.add_trial"
+                f"{path} is a {what} of Optuna, not a store of Vernier; give another file, and bring the trials over with "
+                "optuna.load_study(…).trials and study.add_trial, or with vernier.import_study for a study of vernier.create_study"
             ) from error
         raise
 

@@ -1,20 +1,24 @@
-// Load for a Vernier server: N clients, each with a connection of its own, that ask for a trial, complete it, and ask again.
-// Prints one JSON object: trials per second, latencies of both calls, the server's CPU time per call.
+// Load for a Vernier server: N clients, each with a connection and a thread of its own, that ask for a trial, complete it, and
+// ask again. They call by nghttp2, so that as much of the host as can be is the server's. Prints one JSON object: trials per
+// second, latencies of both calls, the server's CPU time per call.
 #include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "benchmarks/service/load.h"
+#include "benchmarks/service/unary_client.h"
 #include "fmt/format.h"
-#include "grpcpp/grpcpp.h"
 #include "nlohmann/json.hpp"
 #include "vernier/core/clock.h"
-#include "vernier/v1/study_service.grpc.pb.h"
+#include "vernier/v1/study_service.pb.h"
 
 namespace vernier {
 namespace {
@@ -30,15 +34,11 @@ struct Flags {
 struct Tally {
   std::vector<double> suggest_ms;
   std::vector<double> complete_ms;
-  std::string error;
+  absl::Status status;
 };
 
-std::unique_ptr<v1::StudyService::Stub> Connect(const std::string& address) {
-  grpc::ChannelArguments arguments;
-  // Without this, gRPC would put all clients of one process on one connection.
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  return v1::StudyService::NewStub(
-      grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments));
+std::string PathOf(std::string_view call) {
+  return fmt::format("/vernier.v1.StudyService/{}", call);
 }
 
 // Random search over four parameters.
@@ -59,14 +59,15 @@ v1::CreateStudyRequest MakeStudy(const std::string& id, int clients) {
   return request;
 }
 
-grpc::Status OneTrial(v1::StudyService::Stub& stub,
+absl::Status RunTrial(UnaryClient& connection,
                       const Clock& clock,
                       const v1::SuggestTrialsRequest& ask,
                       Tally* tally) {
+  static const std::string kSuggest = PathOf("SuggestTrials");
+  static const std::string kComplete = PathOf("CompleteTrial");
   v1::SuggestTrialsResponse asked;
-  grpc::ClientContext ask_context;
   const absl::Time start = clock.Now();
-  grpc::Status status = stub.SuggestTrials(&ask_context, ask, &asked);
+  absl::Status status = connection.CallNow(kSuggest, ask, asked);
   if (!status.ok()) return status;
   const absl::Time middle = clock.Now();
   const v1::Trial& trial = asked.trials(0);
@@ -76,26 +77,38 @@ grpc::Status OneTrial(v1::StudyService::Stub& stub,
   complete.set_lease_token(trial.lease().token());
   (*complete.mutable_final_metrics())["loss"] = trial.parameters().at("a").number();
   v1::Trial completed;
-  grpc::ClientContext complete_context;
-  status = stub.CompleteTrial(&complete_context, complete, &completed);
+  status = connection.CallNow(kComplete, complete, completed);
   tally->suggest_ms.push_back(absl::ToDoubleMilliseconds(middle - start));
   tally->complete_ms.push_back(absl::ToDoubleMilliseconds(clock.Now() - middle));
   return status;
 }
 
-void RunClient(
+absl::Status RunClient(
     const Flags& flags, const Clock& clock, const std::string& study, int index, Tally* tally) {
-  const auto stub = Connect(flags.address);
+  const absl::StatusOr<std::unique_ptr<UnaryClient>> connection =
+      UnaryClient::Connect(flags.address);
+  if (!connection.ok()) return connection.status();
   v1::SuggestTrialsRequest ask;
   ask.set_parent(study);
   ask.set_client_id(fmt::format("client-{}", index));
   const absl::Time end = clock.Now() + absl::Seconds(flags.seconds);
   while (clock.Now() < end) {
-    const grpc::Status status = OneTrial(*stub, clock, ask, tally);
-    if (status.ok()) continue;
-    tally->error = status.error_message();
-    return;
+    absl::Status status = RunTrial(**connection, clock, ask, tally);
+    if (!status.ok()) return status;
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<v1::Study> CreateStudy(const Flags& flags, const Clock& clock) {
+  const absl::StatusOr<std::unique_ptr<UnaryClient>> connection =
+      UnaryClient::Connect(flags.address);
+  if (!connection.ok()) return connection.status();
+  const std::string id = fmt::format("load-{}-{}", flags.clients, absl::ToUnixMillis(clock.Now()));
+  v1::Study study;
+  const absl::Status created =
+      (*connection)->CallNow(PathOf("CreateStudy"), MakeStudy(id, flags.clients), study);
+  if (!created.ok()) return created;
+  return study;
 }
 
 nlohmann::ordered_json Latency(const std::vector<double>& milliseconds) {
@@ -114,17 +127,15 @@ nlohmann::ordered_json Report(const Flags& flags, const Tally& all, double secon
   return report;
 }
 
+int Fail(const absl::Status& status) {
+  fmt::print(stderr, "service_load: {}\n", status.ToString());
+  return 1;
+}
+
 int Run(const Flags& flags) {
   const auto clock = NewRealClock();
-  const auto stub = Connect(flags.address);
-  grpc::ClientContext context;
-  v1::Study study;
-  const std::string id = fmt::format("load-{}-{}", flags.clients, absl::ToUnixMillis(clock->Now()));
-  const grpc::Status created = stub->CreateStudy(&context, MakeStudy(id, flags.clients), &study);
-  if (!created.ok()) {
-    fmt::print(stderr, "service_load: {}\n", created.error_message());
-    return 1;
-  }
+  const absl::StatusOr<v1::Study> study = CreateStudy(flags, *clock);
+  if (!study.ok()) return Fail(study.status());
   std::vector<Tally> tallies(static_cast<std::size_t>(flags.clients));
   const double cpu_before = CpuSeconds(flags.server_pid);
   const absl::Time start = clock->Now();
@@ -132,7 +143,8 @@ int Run(const Flags& flags) {
     std::vector<std::jthread> clients;
     for (int i = 0; i < flags.clients; ++i) {
       clients.emplace_back([&, i] {
-        RunClient(flags, *clock, study.name(), i, &tallies[static_cast<std::size_t>(i)]);
+        Tally& tally = tallies[static_cast<std::size_t>(i)];
+        tally.status = RunClient(flags, *clock, study->name(), i, &tally);
       });
     }
   }
@@ -140,10 +152,7 @@ int Run(const Flags& flags) {
   const double cpu = CpuSeconds(flags.server_pid) - cpu_before;
   Tally all;
   for (const Tally& tally : tallies) {
-    if (!tally.error.empty()) {
-      fmt::print(stderr, "service_load: {}\n", tally.error);
-      return 1;
-    }
+    if (!tally.status.ok()) return Fail(tally.status);
     all.suggest_ms.insert(all.suggest_ms.end(), tally.suggest_ms.begin(), tally.suggest_ms.end());
     all.complete_ms.insert(
         all.complete_ms.end(), tally.complete_ms.begin(), tally.complete_ms.end());

@@ -8,6 +8,7 @@ usage: restart_test.py BIN_DIR [--seed N]
 import argparse
 import collections
 import json
+import os
 import pathlib
 import random
 import subprocess
@@ -95,24 +96,48 @@ def kill_workers(daemon, folder, chance):
     return kills
 
 
+class Follower:
+    """A command that goes on until the study ends. What it shows goes to a file."""
+
+    def __init__(self, daemon, place, words):
+        self.words = words
+        self.shown = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen([daemon.bin_dir / "vernier", *place, "-o", "jsonl", *words],
+                                        stdout=self.shown, stderr=subprocess.PIPE, text=True)
+
+    def has_begun(self):
+        return "wait" in self.words or os.fstat(self.shown.fileno()).st_size > 0
+
+
 def follow(daemon, *words):
-    """Commands that go on until the study ends, by the address of the daemon and by its store."""
+    """By the address of the daemon and by its store."""
     places = [["--server", daemon.address], ["--store", daemon.store]]
-    return [subprocess.Popen([daemon.bin_dir / "vernier", *place, "-o", "jsonl", *words],
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for place in places]
+    return [Follower(daemon, place, words) for place in places]
+
+
+def await_followers(daemon, followers):
+    """Until each has reached the daemon: one that comes to a dead daemon has nothing to outlive."""
+    def connections():
+        path = daemon.address.removeprefix("unix:")
+        rows = [line.split() for line in pathlib.Path("/proc/net/unix").read_text().splitlines()]
+        return sum(row[-1] == path and row[5] == "03" for row in rows)  # 03: connected.
+    wait_until(lambda: connections() >= len(followers), "not all commands reached the daemon")
+    wait_until(lambda: all(follower.has_begun() for follower in followers), "a command shows nothing")
 
 
 def check_followers(followers):
     """They outlived the daemon, said so, and showed every event and every line once."""
     for follower in followers:
-        said, complaint = follower.communicate(timeout=60)
-        assert follower.returncode == 0, (follower.args, follower.returncode, complaint)
+        _, complaint = follower.process.communicate(timeout=60)
+        assert follower.process.returncode == 0, (follower.process.args, follower.process.returncode, complaint)
         assert complaint.count("; waiting for another one") == len(complaint.splitlines()) > 0, complaint
-        shown = [json.loads(line) for line in said.splitlines()]
-        if "watch" in follower.args:
+        follower.shown.seek(0)
+        shown = [json.loads(line) for line in follower.shown]
+        follower.shown.close()
+        if "watch" in follower.words:
             assert [event["seq"] for event in shown] == list(range(1, len(shown) + 1)), shown
             assert shown[-1]["payload"]["to"] == "COMPLETED", shown[-1]
-        if "logs" in follower.args:
+        if "logs" in follower.words:
             ticks = [int(line["text"].split()[1]) for line in shown if line["text"].startswith("tick ")]
             assert ticks == list(range(1, len(ticks) + 1)) and len(ticks) > 1, ticks
 
@@ -170,9 +195,10 @@ def main():
         daemon.start()
         create(daemon, folder, "restarted", TRAINER, TRIALS)
         wait_until(lambda: running(folder, "chief-0"), "no chief runs")
-        followers = [follower for words in (("study", "watch", "restarted"), ("study", "wait", "restarted"),
+        followers = [follower for words in (("study", "wait", "restarted"), ("study", "watch", "restarted"),
                                             ("trial", "logs", "restarted", "1", "--follow", "--role", "chief"))
                      for follower in follow(daemon, *words)]
+        await_followers(daemon, followers)
         kills = kill_workers(daemon, folder, random.Random(args.seed))
         (folder / "enough").touch()
         check_followers(followers)

@@ -71,6 +71,18 @@ struct Due {
   Verdict verdict;
 };
 
+// What made the record, an algorithm or a rule, is of another version or has other options now. Empty: neither.
+template <typename Record, typename Maker>
+std::string WhyUnlike(const Record& record, const Maker& now) {
+  if (record.version != now.version()) {
+    return fmt::format("made by version {}, this is {}", record.version, now.version());
+  }
+  if (record.options != now.options()) {
+    return fmt::format("made with options {}, these are {}", record.options, now.options());
+  }
+  return "";
+}
+
 }  // namespace
 
 class Replayer::Rep {
@@ -221,12 +233,7 @@ std::string Replayer::Rep::WhyUnverifiable(const SuggestionRecord& record) const
   if (record.algorithm != now.name()) {
     return fmt::format("made by algorithm '{}', the study has '{}'", record.algorithm, now.name());
   }
-  if (record.version != now.version()) {
-    return fmt::format("made by version {}, this is {}", record.version, now.version());
-  }
-  if (record.options != now.options()) {
-    return fmt::format("made with options {}, these are {}", record.options, now.options());
-  }
+  if (std::string why = WhyUnlike(record, now); !why.empty()) return why;
   if (record.fingerprint != NumericsFingerprint()) {
     return fmt::format("computed by {}, this is {}", record.fingerprint, NumericsFingerprint());
   }
@@ -389,13 +396,7 @@ std::string Replayer::Rep::WhyUnverifiable(const StopRecord& record) const {
   if (record.rule != now.name()) {
     return fmt::format("made by rule '{}', the study has '{}'", record.rule, now.name());
   }
-  if (record.version != now.version()) {
-    return fmt::format("made by version {}, this is {}", record.version, now.version());
-  }
-  if (record.options != now.options()) {
-    return fmt::format("made with options {}, these are {}", record.options, now.options());
-  }
-  return "";
+  return WhyUnlike(record, now);
 }
 
 // The verdict on the one trial: which of several that may go on came first is not computed again.

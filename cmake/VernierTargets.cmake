@@ -1,9 +1,33 @@
-# vernier_library(NAME SOURCES … [DEPS …] [PRIVATE_DEPS …] [NO_EXPORT | SERVICE] [NUMERICAL])
+# Loops over arrays are what the target does, so that -O3 pays.
+function(vernier_numerical target)
+  # «omp simd» alone, for sums whose order is free; no threads, no library.
+  target_compile_options(${target} PRIVATE -fopenmp-simd)
+  # At -O3, GCC 12 takes members of structs for uninitialised that are not.
+  target_compile_options(${target} PRIVATE
+    $<$<CONFIG:RelWithDebInfo>:-O3>
+    $<$<AND:$<CONFIG:RelWithDebInfo>,$<CXX_COMPILER_ID:GNU>>:-Wno-maybe-uninitialized>)
+endfunction()
+
+# vernier_headers(NAME HEADER … [DEPS …] [NUMERICAL])
+#   A precompiled header for the libraries that are given HEADERS NAME. Owned by a library: what is compiled into programs is
+#   placed otherwise.
+function(vernier_headers name)
+  cmake_parse_arguments(arg "NUMERICAL" "" "DEPS" ${ARGN})
+  add_library(vernier_headers_${name} STATIC ${PROJECT_SOURCE_DIR}/cmake/headers/precompiled.cc)
+  target_link_libraries(vernier_headers_${name} PRIVATE ${arg_DEPS} vernier_warnings)
+  target_compile_options(vernier_headers_${name} PRIVATE ${VERNIER_PRECOMPILED_OPTIONS})
+  if(arg_NUMERICAL)
+    vernier_numerical(vernier_headers_${name})
+  endif()
+  target_precompile_headers(vernier_headers_${name} PRIVATE ${arg_UNPARSED_ARGUMENTS})
+endfunction()
+
+# vernier_library(NAME SOURCES … [DEPS …] [PRIVATE_DEPS …] [NO_EXPORT | SERVICE] [NUMERICAL] [HEADERS NAME])
 #   One static library for each folder: target vernier_NAME, alias vernier::NAME. Exported with the package: as a part of
 #   vernier::vernier, or, since it needs gRPC (SERVICE), of vernier::client and vernier::server. NO_EXPORT: of nothing.
-#   NUMERICAL: loops over arrays are what it does, so that -O3 pays.
+#   HEADERS: the precompiled header, of vernier_headers; numerical, service or common, if not given.
 function(vernier_library name)
-  cmake_parse_arguments(arg "NO_EXPORT;SERVICE;NUMERICAL" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
+  cmake_parse_arguments(arg "NO_EXPORT;SERVICE;NUMERICAL" "HEADERS" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
   add_library(vernier_${name} STATIC ${arg_SOURCES})
   add_library(vernier::${name} ALIAS vernier_${name})
   set_target_properties(vernier_${name} PROPERTIES EXPORT_NAME ${name})
@@ -16,13 +40,15 @@ function(vernier_library name)
     PUBLIC ${arg_DEPS}
     PRIVATE ${arg_PRIVATE_DEPS} $<BUILD_INTERFACE:vernier_warnings>)
   if(arg_NUMERICAL)
-    # «omp simd» alone, for sums whose order is free; no threads, no library.
-    target_compile_options(vernier_${name} PRIVATE -fopenmp-simd)
-    # At -O3, GCC 12 takes members of structs for uninitialised that are not.
-    target_compile_options(vernier_${name} PRIVATE
-      $<$<CONFIG:RelWithDebInfo>:-O3>
-      $<$<AND:$<CONFIG:RelWithDebInfo>,$<CXX_COMPILER_ID:GNU>>:-Wno-maybe-uninitialized>)
+    vernier_numerical(vernier_${name})
+    set(arg_HEADERS numerical)
+  elseif(arg_SERVICE AND (NOT arg_HEADERS OR VERNIER_SANITIZE MATCHES thread))
+    set(arg_HEADERS service)  # Under ThreadSanitizer, what knows gRPC is compiled without a macro that the others have.
+  elseif(NOT arg_HEADERS)
+    set(arg_HEADERS common)
   endif()
+  target_precompile_headers(vernier_${name} REUSE_FROM vernier_headers_${arg_HEADERS})
+  target_compile_options(vernier_${name} PRIVATE ${VERNIER_PRECOMPILED_OPTIONS})
   if(arg_SERVICE)
     install(TARGETS vernier_${name} EXPORT vernierServiceTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
       COMPONENT library)

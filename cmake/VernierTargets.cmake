@@ -102,6 +102,9 @@ function(vernier_test name)
   else()
     target_compile_options(${name} PRIVATE -O0)
     target_precompile_headers(${name} REUSE_FROM vernier_test_headers)
+    # Most of the time goes into headers and templates, which files share. So names at the level of files, in unnamed
+    # namespaces too, are unique in a program of tests.
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ${VERNIER_MERGE_TESTS} UNITY_BUILD_BATCH_SIZE 6)
   endif()
   target_compile_options(${name} PRIVATE ${VERNIER_PRECOMPILED_OPTIONS})
   vernier_link_sanitizer(${name})

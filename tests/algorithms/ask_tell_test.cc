@@ -1,11 +1,11 @@
 #include "vernier/ask_tell.h"
 
-#include <limits>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/algorithms/spaces.h"
+#include "tests/support/extreme_values.h"
 #include "tests/support/scripted_optimizer.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/algorithm_catalogue.h"
@@ -20,11 +20,10 @@ using ::testing::SizeIs;
 using ::vernier::testing::Float;
 using ::vernier::testing::Int;
 using ::vernier::testing::IsOk;
+using ::vernier::testing::kNan;
 using ::vernier::testing::MakeProblem;
 using ::vernier::testing::MakeSpace;
 using ::vernier::testing::StatusIs;
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 Problem SmallProblem(Goal goal = Goal::kMaximize) {
   return MakeProblem(MakeSpace({Int("n", 1, 6)}), goal);

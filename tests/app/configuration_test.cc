@@ -11,6 +11,7 @@
 #include "src/core/status.h"
 #include "src/launch/environment.h"
 #include "tests/app/temporary_folder.h"
+#include "tests/support/extreme_values.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/core/error.h"
 
@@ -26,8 +27,7 @@ using testing::IsOk;
 using ::testing::Pair;
 using testing::StatusIs;
 using ::testing::ValuesIn;
-
-constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+using ::vernier::testing::kGiB;
 
 const char kWhole[] = R"(
 store: /var/lib/vernier/studies.db

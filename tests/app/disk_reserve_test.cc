@@ -8,6 +8,7 @@
 #include "src/app/server.h"
 #include "src/client/channel_client.h"
 #include "tests/app/temporary_folder.h"
+#include "tests/support/extreme_values.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/v1/cluster_service.grpc.pb.h"
 #include "vernier/v1/study_service.grpc.pb.h"
@@ -17,8 +18,8 @@ namespace {
 
 using ::testing::HasSubstr;
 using testing::IsOk;
+using ::vernier::testing::kGiB;
 
-constexpr std::int64_t kGiB = std::int64_t{1} << 30;
 constexpr char kSentence[] = "has 100 MiB free in";
 
 template <typename Stub, typename Method, typename Request, typename Response>
@@ -28,7 +29,7 @@ void Call(Stub& stub, Method method, const Request& request, Response& response)
 }
 
 // Whether it comes to hold in time.
-bool Soon(const std::function<bool()>& condition) {
+bool HoldsSoon(const std::function<bool()>& condition) {
   const absl::Time deadline = absl::Now() + absl::Seconds(20);
   while (!condition()) {
     if (absl::Now() > deadline) return false;
@@ -67,7 +68,7 @@ TEST(DiskReserve, TrialsWaitInTheQueueAndGoOnByThemselves) {
   ASSERT_THAT(client->CreateStudy(EchoSpec()), IsOk());
 
   v1::ListQueueResponse queue;
-  EXPECT_TRUE(Soon([&] {
+  EXPECT_TRUE(HoldsSoon([&] {
     Call(*cluster, &v1::ClusterService::Stub::ListQueue, v1::ListQueueRequest(), queue);
     return queue.trials_size() > 0;
   }));
@@ -83,7 +84,7 @@ TEST(DiskReserve, TrialsWaitInTheQueueAndGoOnByThemselves) {
   EXPECT_EQ(client->GetStudy("echo")->completed, 0);
 
   free = kGiB;
-  EXPECT_TRUE(Soon([&] { return client->GetStudy("echo")->completed == 2; }));
+  EXPECT_TRUE(HoldsSoon([&] { return client->GetStudy("echo")->completed == 2; }));
   Call(*studies, &v1::StudyService::Stub::GetServerInfo, v1::GetServerInfoRequest(), info);
   EXPECT_EQ(info.held(), "");
 }

@@ -27,7 +27,7 @@ namespace {
 using ::vernier::testing::IsOk;
 using ::vernier::testing::StatusIs;
 
-constexpr std::int64_t kMost = std::int64_t{1} << 20;
+constexpr std::int64_t kMostRead = std::int64_t{1} << 20;
 
 class Files : public ::testing::Test {
  protected:
@@ -51,10 +51,10 @@ TEST_F(Files, ReadsEveryByte) {
   std::string content = "text\n";
   for (int i = 0; i < 300000; ++i) content += static_cast<char>(i % 256);
   std::ofstream(Path("a"), std::ios::binary) << content;
-  ASSERT_OK_AND_ASSIGN(const std::string read, ReadFile(Path("a"), kMost));
+  ASSERT_OK_AND_ASSIGN(const std::string read, ReadFile(Path("a"), kMostRead));
   EXPECT_TRUE(read == content);
   { const std::ofstream none(Path("b"), std::ios::binary); }
-  ASSERT_OK_AND_ASSIGN(const std::string empty, ReadFile(Path("b"), kMost));
+  ASSERT_OK_AND_ASSIGN(const std::string empty, ReadFile(Path("b"), kMostRead));
   EXPECT_EQ(empty, "");
 }
 
@@ -73,7 +73,7 @@ TEST_F(Files, ReadsNoMoreThanIsWanted) {
 
 TEST_F(Files, APipeIsNotWaitedFor) {
   ASSERT_EQ(::mkfifo(Path("pipe").c_str(), 0600), 0);
-  EXPECT_THAT(ReadFile(Path("pipe"), kMost),
+  EXPECT_THAT(ReadFile(Path("pipe"), kMostRead),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "'" + Path("pipe") + "' is a pipe, not a regular file"));
 }
@@ -86,7 +86,8 @@ TEST_F(Files, APipeOfAShellIsReadToItsEnd) {
     EXPECT_EQ(::write(ends[1], text.data(), text.size()), 200000);
     ::close(ends[1]);
   });
-  const absl::StatusOr<std::string> read = ReadInput("/dev/fd/" + std::to_string(ends[0]), kMost);
+  const absl::StatusOr<std::string> read =
+      ReadInput("/dev/fd/" + std::to_string(ends[0]), kMostRead);
   writer.join();
   ::close(ends[0]);
   ASSERT_THAT(read, IsOk());
@@ -95,7 +96,7 @@ TEST_F(Files, APipeOfAShellIsReadToItsEnd) {
 
 TEST_F(Files, WhatIsNeitherAFileNorAStreamIsNotWaitedFor) {
   const int events = ::eventfd(0, EFD_NONBLOCK);
-  EXPECT_EQ(OpenFile(events).ReadToEnd(kMost), std::nullopt);
+  EXPECT_EQ(OpenFile(events).ReadToEnd(kMostRead), std::nullopt);
   EXPECT_EQ(errno, EAGAIN);
   ::close(events);
 }
@@ -109,17 +110,17 @@ TEST_F(Files, OfWhatHasNoEndNotMuchMoreIsReadThanIsWanted) {
 }
 
 TEST_F(Files, ReadingSaysWhatIsWrong) {
-  EXPECT_THAT(ReadFile(Path("none"), kMost),
+  EXPECT_THAT(ReadFile(Path("none"), kMostRead),
               StatusIs(absl::StatusCode::kNotFound,
                        "cannot open '" + Path("none") + "': No such file or directory"));
-  EXPECT_THAT(ReadFile(folder_, kMost),
+  EXPECT_THAT(ReadFile(folder_, kMostRead),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "'" + folder_ + "' is a folder, not a regular file"));
   EXPECT_THAT(
-      ReadFile("/dev/zero", kMost),
+      ReadFile("/dev/zero", kMostRead),
       StatusIs(absl::StatusCode::kInvalidArgument, "'/dev/zero' is a device, not a regular file"));
   EXPECT_THAT(
-      ReadFile("/proc/self/mem", kMost),
+      ReadFile("/proc/self/mem", kMostRead),
       StatusIs(absl::StatusCode::kUnavailable, "cannot read '/proc/self/mem': Input/output error"));
 }
 
@@ -156,7 +157,7 @@ TEST_F(Files, LockedFileHoldsWhatWasWrittenLast) {
   ASSERT_TRUE(lock.has_value());
   ASSERT_THAT(lock->Write("a longer text"), IsOk());
   ASSERT_THAT(lock->Write("short"), IsOk());
-  ASSERT_OK_AND_ASSIGN(const std::string content, ReadFile(Path("lock"), kMost));
+  ASSERT_OK_AND_ASSIGN(const std::string content, ReadFile(Path("lock"), kMostRead));
   EXPECT_EQ(content, "short");
 }
 

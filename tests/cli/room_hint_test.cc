@@ -1,11 +1,12 @@
 #include "src/cli/room_hint.h"
 
 #include "gtest/gtest.h"
+#include "tests/support/extreme_values.h"
 
 namespace vernier::cli {
 namespace {
 
-constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+using ::vernier::testing::kGiB;
 
 Node AnyHost() {
   return {.name = "h",

@@ -18,12 +18,12 @@ using ::vernier::testing::RandomMeasurement;
 using ::vernier::testing::RandomNumber;
 using ::vernier::testing::SameBits;
 
-std::string TextOf(const MeasurementReported& report) {
+std::string MeasurementTextOf(const MeasurementReported& report) {
   return ToText(PayloadToJson(EventPayload(report)));
 }
 
 // As the store read it before there was a short way.
-std::optional<MeasurementReported> ReadSlowly(const std::string& text) {
+std::optional<MeasurementReported> ReadMeasurementSlowly(const std::string& text) {
   const auto json = ReadStoredJson(text);
   if (!json.ok()) return std::nullopt;
   auto payload = PayloadFromJson("measurement_reported", *json);
@@ -31,7 +31,7 @@ std::optional<MeasurementReported> ReadSlowly(const std::string& text) {
   return std::get<MeasurementReported>(*std::move(payload));
 }
 
-MeasurementReported Plain(std::uint64_t seed) {
+MeasurementReported PlainMeasurement(std::uint64_t seed) {
   Rng rng(seed);
   MeasurementReported report{.trial = TrialNumber(7), .measurement = RandomMeasurement(rng)};
   report.measurement.source = "report";
@@ -41,9 +41,9 @@ MeasurementReported Plain(std::uint64_t seed) {
 
 TEST(MeasurementText, ReadsWhatTheStoreWrites) {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
-    const MeasurementReported report = Plain(seed);
-    const auto read = ReadMeasurementText(TextOf(report));
-    ASSERT_TRUE(read.has_value()) << "seed " << seed << ": " << TextOf(report);
+    const MeasurementReported report = PlainMeasurement(seed);
+    const auto read = ReadMeasurementText(MeasurementTextOf(report));
+    ASSERT_TRUE(read.has_value()) << "seed " << seed << ": " << MeasurementTextOf(report);
     ASSERT_EQ(*read, report) << "seed " << seed;
   }
 }
@@ -54,7 +54,7 @@ TEST(MeasurementText, ReadsWhatIsNoNumber) {
   for (const double value :
        {std::numeric_limits<double>::quiet_NaN(), kInfinity, -kInfinity, -0.0, 5e-324, 1e308}) {
     report.measurement.metrics = {{"m", value}};
-    const auto read = ReadMeasurementText(TextOf(report));
+    const auto read = ReadMeasurementText(MeasurementTextOf(report));
     ASSERT_TRUE(read.has_value()) << value;
     EXPECT_TRUE(SameBits(read->measurement.metrics.at("m"), value)) << value;
   }
@@ -65,11 +65,11 @@ TEST(MeasurementText, LeavesToOthersWhatIsWrittenOtherwise) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     Rng rng(seed);
     const MeasurementReported any{.trial = TrialNumber(7), .measurement = RandomMeasurement(rng)};
-    std::string text = TextOf(any);
+    std::string text = MeasurementTextOf(any);
     const auto read = ReadMeasurementText(text);
     EXPECT_EQ(read.value_or(any), any) << text;
     for (int change = 0; change < 20; ++change) {
-      std::string changed = TextOf(Plain(seed));
+      std::string changed = MeasurementTextOf(PlainMeasurement(seed));
       const std::size_t at = rng.UniformInt(changed.size());
       switch (rng.UniformInt(3)) {
         case 0:
@@ -83,7 +83,7 @@ TEST(MeasurementText, LeavesToOthersWhatIsWrittenOtherwise) {
       }
       const auto quick = ReadMeasurementText(changed);
       if (!quick.has_value()) continue;
-      EXPECT_EQ(quick, ReadSlowly(changed)) << changed;
+      EXPECT_EQ(quick, ReadMeasurementSlowly(changed)) << changed;
     }
   }
   EXPECT_EQ(ReadMeasurementText(""), std::nullopt);

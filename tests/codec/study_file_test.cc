@@ -56,7 +56,7 @@ job:
   pausable: true
 )";
 
-StudySpec Parse(std::string_view text) {
+StudySpec ParseStudy(std::string_view text) {
   absl::StatusOr<StudySpec> spec = ParseStudyFile(text);
   EXPECT_THAT(spec, IsOk());
   return spec.ok() ? *std::move(spec) : StudySpec();
@@ -70,20 +70,20 @@ TEST(StudyFile, JudgesTrialsOfAJobUnlessItSaysOtherwise) {
   const std::string clients =
       "study: s\nobjective: {maximize: m}\nparameters: {x: {float: [0, 1]}}\n";
   const std::string job = clients + "job: {command: [train]}\n";
-  EXPECT_EQ(Parse(clients).stopping.name, "none");
-  EXPECT_EQ(Parse(job).stopping.name, "automatic");
-  EXPECT_EQ(Parse(job + "stopping: none\n").stopping.name, "none");
-  EXPECT_EQ(Parse("study: s\nobjective: [{maximize: m}, {minimize: n}]\n"
-                  "parameters: {x: {float: [0, 1]}}\njob: {command: [train]}\n")
+  EXPECT_EQ(ParseStudy(clients).stopping.name, "none");
+  EXPECT_EQ(ParseStudy(job).stopping.name, "automatic");
+  EXPECT_EQ(ParseStudy(job + "stopping: none\n").stopping.name, "none");
+  EXPECT_EQ(ParseStudy("study: s\nobjective: [{maximize: m}, {minimize: n}]\n"
+                       "parameters: {x: {float: [0, 1]}}\njob: {command: [train]}\n")
                 .stopping.name,
             "none");
-  EXPECT_EQ(Parse("study: alone\njob: {command: [train]}\n").stopping.name, "none");
+  EXPECT_EQ(ParseStudy("study: alone\njob: {command: [train]}\n").stopping.name, "none");
   // What is stored says it in full, so that a study keeps the rule that it has.
-  EXPECT_EQ(StudySpecToJson(Parse(clients))["stopping"], "none");
+  EXPECT_EQ(StudySpecToJson(ParseStudy(clients))["stopping"], "none");
 }
 
 TEST(StudyFile, ReadsTheSpace) {
-  const StudySpec spec = Parse(kEverything);
+  const StudySpec spec = ParseStudy(kEverything);
   std::vector<std::string> names;
   for (const Parameter& parameter : spec.space.parameters()) names.push_back(parameter.name);
   EXPECT_THAT(
@@ -104,12 +104,12 @@ TEST(StudyFile, ReadsTheSpace) {
 }
 
 TEST(StudyFile, AConditionOnAListOfNumbersHoldsDoubles) {
-  const StudySpec spec = Parse(kEverything);
+  const StudySpec spec = ParseStudy(kEverything);
   EXPECT_THAT(ParameterNamed(spec, "warmup").when, ElementsAre(Condition{"batch", {32.0}}));
 }
 
 TEST(StudyFile, ReadsTheRest) {
-  const StudySpec spec = Parse(kEverything);
+  const StudySpec spec = ParseStudy(kEverything);
   EXPECT_EQ(spec.name, "digits");
   EXPECT_THAT(spec.objectives, ElementsAre(Objective{"accuracy", Goal::kMaximize}));
   EXPECT_THAT(spec.outcome_constraints, ElementsAre("latency_ms <= 20"));
@@ -129,7 +129,7 @@ TEST(StudyFile, ReadsTheRest) {
 }
 
 TEST(StudyFile, ReadsWhereMetricsComeFrom) {
-  const StudySpec spec = Parse(R"(
+  const StudySpec spec = ParseStudy(R"(
 study: s
 objective: [{minimize: loss, final: mean_of_last(5)}, {maximize: acc, final: best}]
 parameters: {x: {bool: {}}}
@@ -155,11 +155,11 @@ job: {command: [a], replicas: {chief: 1, evaluator: 1}, limits: {nan: 3}}
   EXPECT_EQ(spec.metrics.at("size").kind, MetricSourceKind::kHypertune);
   EXPECT_EQ(spec.metrics.at("speed"), MetricSource{});
   EXPECT_EQ(spec.job->nan_limit, 3);
-  EXPECT_EQ(Parse(StudySpecToYaml(spec)), spec);
+  EXPECT_EQ(ParseStudy(StudySpecToYaml(spec)), spec);
 }
 
 TEST(StudyFile, ReadsTheJob) {
-  const StudySpec spec = Parse(kEverything);
+  const StudySpec spec = ParseStudy(kEverything);
   ASSERT_TRUE(spec.job.has_value());
   const TrainingJob& job = *spec.job;
   EXPECT_THAT(job.command, ElementsAre("python3", "train.py", "--epochs", "5"));
@@ -191,7 +191,7 @@ TEST(StudyFile, ReadsHowAJobIsLimitedAndTriedAgain) {
       "job:\n  command: train\n"
       "  limits: {time: 30m, trial: 2h, wait: 1d, progress: 10m}\n"
       "  restarts: {reading: lenient, replica: 2, job: 0, internal: 1}\n";
-  const StudySpec spec = Parse(text);
+  const StudySpec spec = ParseStudy(text);
   EXPECT_EQ(spec.job->time_limit, absl::Minutes(30));
   EXPECT_EQ(spec.job->trial_limit, absl::Hours(2));
   EXPECT_EQ(spec.job->wait_limit, absl::Hours(24));
@@ -199,22 +199,22 @@ TEST(StudyFile, ReadsHowAJobIsLimitedAndTriedAgain) {
   const RestartPolicy restarts{
       .reading = FailureReading::kLenient, .replica = 2, .job = 0, .internal = 1};
   EXPECT_EQ(spec.job->restarts, restarts);
-  EXPECT_EQ(Parse(StudySpecToYaml(spec)).job, spec.job);
+  EXPECT_EQ(ParseStudy(StudySpecToYaml(spec)).job, spec.job);
 }
 
 TEST(StudyFile, AJobMayBeAnImageAlone) {
-  const StudySpec spec = Parse(
+  const StudySpec spec = ParseStudy(
       "study: tiny\nobjective: {minimize: loss}\nparameters: {x: {float: [0, 1]}}\n"
       "job:\n  image: org/trainer:1\n  replicas: {chief: 1, worker: {image: org/worker:1}}\n");
   EXPECT_EQ(spec.job->image, "org/trainer:1");
   EXPECT_THAT(spec.job->command, ElementsAre());
   EXPECT_EQ(spec.job->replicas.at(Role::kPrimary).image, "");
   EXPECT_EQ(spec.job->replicas.at(Role::kWorker).image, "org/worker:1");
-  EXPECT_EQ(Parse(StudySpecToYaml(spec)).job, spec.job);
+  EXPECT_EQ(ParseStudy(StudySpecToYaml(spec)).job, spec.job);
 }
 
 TEST(StudyFile, ThreeLinesOfJobAreEnough) {
-  const StudySpec spec = Parse(
+  const StudySpec spec = ParseStudy(
       "study: tiny\nobjective: {minimize: loss}\nparameters: {x: {float: [0, 1]}}\n"
       "job: {command: \"python3 'my train.py' --quiet\"}\n");
   ASSERT_TRUE(spec.job.has_value());
@@ -229,20 +229,20 @@ TEST(StudyFile, ThreeLinesOfJobAreEnough) {
 TEST(StudyFile, ATrainerMayBeNamedInsteadOfAProgram) {
   const std::string head =
       "study: built_in\nobjective: {minimize: loss}\nparameters: {eta: {float: [0, 1]}}\n";
-  const StudySpec spec = Parse(head + "job: {trainer: xgboost, args: [--preprocess]}\n");
+  const StudySpec spec = ParseStudy(head + "job: {trainer: xgboost, args: [--preprocess]}\n");
   ASSERT_TRUE(spec.job.has_value() && spec.job->python.has_value());
   EXPECT_EQ(*spec.job->python, PythonProgram{.module = "vernier_trainers.xgboost"});
   EXPECT_TRUE(spec.job->command.empty());
   EXPECT_EQ(StudySpecToJson(spec)["job"]["trainer"], "xgboost");
-  EXPECT_EQ(Parse(StudySpecToYaml(spec)).job, spec.job);
+  EXPECT_EQ(ParseStudy(StudySpecToYaml(spec)).job, spec.job);
   const StudySpec longer =
-      Parse(head + "job: {python: {module: vernier_trainers.xgboost, packages: [xgboost]}}\n");
+      ParseStudy(head + "job: {python: {module: vernier_trainers.xgboost, packages: [xgboost]}}\n");
   EXPECT_FALSE(StudySpecToJson(longer)["job"].contains("trainer"));
-  EXPECT_EQ(Parse(StudySpecToYaml(longer)).job, longer.job);
+  EXPECT_EQ(ParseStudy(StudySpecToYaml(longer)).job, longer.job);
 }
 
 TEST(StudyFile, APrimaryMayBeCalledMaster) {
-  const StudySpec spec = Parse(
+  const StudySpec spec = ParseStudy(
       "study: tf1\nobjective: {minimize: loss}\nparameters: {x: {float: [0, 1]}}\n"
       "job: {command: [train], replicas: {master: 1, ps: 2}}\n");
   ASSERT_TRUE(spec.job.has_value());
@@ -253,25 +253,25 @@ TEST(StudyFile, APrimaryMayBeCalledMaster) {
 
 TEST(StudyFile, EmptySectionsCountAsAbsent) {
   const StudySpec spec =
-      Parse("study: s\nobjective: {minimize: y}\nparameters: {x: {bool: }}\nbudget:\njob:\n");
+      ParseStudy("study: s\nobjective: {minimize: y}\nparameters: {x: {bool: }}\nbudget:\njob:\n");
   EXPECT_FALSE(spec.job.has_value());
   EXPECT_EQ(spec.budget, Budget{});
 }
 
 TEST(StudyFile, JsonIsReadAsJson) {
-  const StudySpec spec = Parse(
+  const StudySpec spec = ParseStudy(
       R"( {"study": "s", "objective": {"minimize": "y\u00e9"}, "parameters": {"x": {"int": [1, 9]}}})");
   EXPECT_EQ(spec.objectives.front().metric, "y\xC3\xA9");
 }
 
 TEST(StudyFile, FlowYamlMayStartWithABrace) {
   const StudySpec spec =
-      Parse("{study: s, objective: {minimize: y}, parameters: {x: {int: [1, 9]}}}");
+      ParseStudy("{study: s, objective: {minimize: y}, parameters: {x: {int: [1, 9]}}}");
   EXPECT_EQ(spec.name, "s");
 }
 
 TEST(StudyFile, JsonAndYamlFormsReadBackEqual) {
-  const StudySpec spec = Parse(kEverything);
+  const StudySpec spec = ParseStudy(kEverything);
   ASSERT_OK_AND_ASSIGN(const StudySpec from_json, StudySpecFromJson(StudySpecToJson(spec)));
   EXPECT_EQ(from_json, spec);
   ASSERT_OK_AND_ASSIGN(const auto stored, ReadStoredJson(ToText(StudySpecToJson(spec))));
@@ -313,8 +313,9 @@ TEST(StudyFile, ReadsAndWritesHowAProgramIsGivenItsParameters) {
       {"float: [0, 1], arg: assignment", {Style::kAssignment, ""}}};
   for (const ArgumentCase& c : cases) {
     for (const char* const style : {"option", "env"}) {
-      const StudySpec spec = Parse("study: s\nobjective: {minimize: y}\nparameters: {p: {" +
-                                   c.text + "}}\njob: {command: [a], arguments: " + style + "}\n");
+      const StudySpec spec =
+          ParseStudy("study: s\nobjective: {minimize: y}\nparameters: {p: {" + c.text +
+                     "}}\njob: {command: [a], arguments: " + style + "}\n");
       ASSERT_TRUE(spec.job.has_value()) << c.text;
       EXPECT_EQ(spec.job->arguments.at("p"), c.argument) << c.text;
       ASSERT_OK_AND_ASSIGN(const StudySpec from_json, StudySpecFromJson(StudySpecToJson(spec)));
@@ -327,8 +328,8 @@ TEST(StudyFile, ReadsAndWritesHowAProgramIsGivenItsParameters) {
 
 TEST(StudyFile, AnOptionIsGivenItsValueAsTheJobSays) {
   const auto read = [](const std::string& argument) {
-    return Parse("study: s\nobjective: {minimize: y}\nparameters: {p: {float: [0, 1], arg: " +
-                 argument + "}}\njob: {command: [a], arguments: separate}\n");
+    return ParseStudy("study: s\nobjective: {minimize: y}\nparameters: {p: {float: [0, 1], arg: " +
+                      argument + "}}\njob: {command: [a], arguments: separate}\n");
   };
   EXPECT_EQ(read("--lr").job->argument_style, ArgumentStyle::kSeparate);
   EXPECT_EQ(read("--lr").job->arguments.at("p").style, ArgumentStyle::kSeparate);
@@ -371,7 +372,7 @@ TEST(StudyFile, AStudyOfAnotherServiceMayNameNoObjective) {
 
 TEST(StudyFile, JsonFillsInEveryDefault) {
   const StudySpec spec =
-      Parse("study: s\nobjective: {minimize: y}\nparameters: {x: {float: [0, 1]}}\n");
+      ParseStudy("study: s\nobjective: {minimize: y}\nparameters: {x: {float: [0, 1]}}\n");
   EXPECT_EQ(ToText(StudySpecToJson(spec)),
             R"({"study":"s","objective":{"minimize":"y"},)"
             R"("parameters":{"x":{"float":[0.0,1.0],"scale":"linear"}},)"
@@ -380,7 +381,7 @@ TEST(StudyFile, JsonFillsInEveryDefault) {
 }
 
 TEST(StudyFile, AStoredStudyMayHaveKeysOfANewerProgram) {
-  const StudySpec spec = Parse(kEverything);
+  const StudySpec spec = ParseStudy(kEverything);
   nlohmann::ordered_json json = StudySpecToJson(spec);
   json["colour"] = "blue";
   json["job"]["replicas"]["worker"]["tpu"] = 8;

@@ -14,9 +14,9 @@ namespace {
 
 using ::vernier::testing::RandomTrial;
 
-std::string TextOf(const Trial& trial) { return ToText(TrialToJson(trial)); }
+std::string TrialTextOf(const Trial& trial) { return ToText(TrialToJson(trial)); }
 
-std::optional<Trial> ReadSlowly(const std::string& text) {
+std::optional<Trial> ReadTrialSlowly(const std::string& text) {
   const auto json = ReadStoredJson(text);
   if (!json.ok()) return std::nullopt;
   auto trial = TrialFromJson(*json);
@@ -25,7 +25,7 @@ std::optional<Trial> ReadSlowly(const std::string& text) {
 }
 
 // As most trials are: with values of each kind, and texts that need an escape.
-Trial Plain() {
+Trial PlainTrial() {
   Trial trial;
   trial.number = TrialNumber(7);
   trial.state = TrialState::kCompleted;
@@ -66,9 +66,9 @@ Trial Plain() {
 }
 
 TEST(TrialText, ReadsWhatTheStoreWrites) {
-  const Trial trial = Plain();
-  const auto read = ReadTrialText(TextOf(trial));
-  ASSERT_TRUE(read.has_value()) << TextOf(trial);
+  const Trial trial = PlainTrial();
+  const auto read = ReadTrialText(TrialTextOf(trial));
+  ASSERT_TRUE(read.has_value()) << TrialTextOf(trial);
   EXPECT_EQ(*read, trial);
   EXPECT_TRUE(std::holds_alternative<double>(read->point.at("one")));
 }
@@ -78,9 +78,9 @@ TEST(TrialText, ReadsAnyTrialRightOrNotAtAll) {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     Rng rng(seed);
     const Trial trial = RandomTrial(rng, TrialNumber(7));
-    const auto read = ReadTrialText(TextOf(trial));
+    const auto read = ReadTrialText(TrialTextOf(trial));
     quick += read.has_value() ? 1 : 0;
-    ASSERT_EQ(read.value_or(trial), trial) << "seed " << seed << ": " << TextOf(trial);
+    ASSERT_EQ(read.value_or(trial), trial) << "seed " << seed << ": " << TrialTextOf(trial);
   }
   EXPECT_GT(quick, 0);
 }
@@ -88,7 +88,7 @@ TEST(TrialText, ReadsAnyTrialRightOrNotAtAll) {
 TEST(TrialText, LeavesToOthersWhatIsWrittenOtherwise) {
   for (std::uint64_t seed = 0; seed < 3000; ++seed) {
     Rng rng(seed);
-    std::string changed = TextOf(Plain());
+    std::string changed = TrialTextOf(PlainTrial());
     const std::size_t at = rng.UniformInt(changed.size());
     switch (rng.UniformInt(3)) {
       case 0:
@@ -102,7 +102,7 @@ TEST(TrialText, LeavesToOthersWhatIsWrittenOtherwise) {
     }
     const auto quick = ReadTrialText(changed);
     if (!quick.has_value()) continue;
-    EXPECT_EQ(quick, ReadSlowly(changed)) << changed;
+    EXPECT_EQ(quick, ReadTrialSlowly(changed)) << changed;
   }
   EXPECT_EQ(ReadTrialText(""), std::nullopt);
 }

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <ostream>
 #include <set>
@@ -19,6 +18,7 @@
 #include "nlohmann/json.hpp"
 #include "tests/algorithms/spaces.h"
 #include "tests/contract/optimizer_contract_spaces.h"
+#include "tests/support/extreme_values.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/algorithm_catalogue.h"
 #include "vernier/optimizer.h"
@@ -32,11 +32,11 @@ using ::testing::Not;
 using ::vernier::testing::AllFeasibleKeys;
 using ::vernier::testing::AllSpaceCases;
 using ::vernier::testing::IsOk;
+using ::vernier::testing::kInf;
+using ::vernier::testing::kNan;
 using ::vernier::testing::SpaceCase;
 using ::vernier::testing::StatusIs;
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
 // Spaces with fewer points are walked to their end.
 constexpr std::int64_t kSmall = 40;
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -14,6 +13,7 @@
 #include "fmt/format.h"
 #include "gtest/gtest.h"
 #include "tests/algorithms/spaces.h"
+#include "tests/support/extreme_values.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/algorithm_catalogue.h"
 #include "vernier/optimizer.h"
@@ -22,9 +22,8 @@ namespace vernier {
 namespace {
 
 using ::vernier::testing::IsOk;
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
+using ::vernier::testing::kInf;
+using ::vernier::testing::kNan;
 
 std::int64_t Below(Rng& rng, std::int64_t bound) {
   return std::min(bound - 1, static_cast<std::int64_t>(rng.Uniform() * static_cast<double>(bound)));

@@ -7,6 +7,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/extreme_values.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/core/rng.h"
 
@@ -18,6 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::NanSensitiveDoubleEq;
 using ::testing::Optional;
 using ::vernier::testing::IsOk;
+using ::vernier::testing::kInf;
 using ::vernier::testing::StatusIs;
 
 using Type = ExpressionName::Type;
@@ -315,7 +317,6 @@ TEST_P(ExpressionSlack, IsHowFarTheConditionIsFromTurning) {
 }
 
 constexpr double kBarely = std::numeric_limits<double>::denorm_min();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 // x = 6, y = 4, deep, not flip, opt = adam.
@@ -355,7 +356,7 @@ INSTANTIATE_TEST_SUITE_P(Table,
                              {"KeptAndNoValue", "1 / (x - 6) <= 1 and x <= 9", kNoValue},
                              {"KeptOrNoValue", "1 / (x - 6) <= 1 or x <= 9", 3},
                              {"BrokenOrNoValue", "1 / (x - 6) <= 1 or x <= 5", kNoValue},
-                             {"Infinite", "exp(1000) <= 1", -kInfinity},
+                             {"Infinite", "exp(1000) <= 1", -kInf},
                              {"EqualInfinities", "exp(1000) <= exp(2000)", 0},
                          }),
                          [](const auto& row) { return row.param.name; });
@@ -402,8 +403,7 @@ std::string RandomNumber(Rng& rng, int depth) {
 
 // Few distinct values, so that sides are often equal, and some that have none.
 ParameterValue RandomMetric(Rng& rng) {
-  static const std::vector<double> metrics = {
-      0, 1, 2.5, -1, kInfinity, -kInfinity, kNoValue, 1e300, -0.0};
+  static const std::vector<double> metrics = {0, 1, 2.5, -1, kInf, -kInf, kNoValue, 1e300, -0.0};
   return metrics[rng.UniformInt(metrics.size())];
 }
 

@@ -1,11 +1,11 @@
 #include "src/core/optimal_trials.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/extreme_values.h"
 #include "vernier/core/rng.h"
 
 namespace vernier {
@@ -13,8 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+using ::vernier::testing::kNan;
 
 const Objective kAccuracy = {.metric = "accuracy", .goal = Goal::kMaximize};
 const Objective kLatency = {.metric = "latency_ms", .goal = Goal::kMinimize};

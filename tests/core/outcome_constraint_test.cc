@@ -4,6 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/extreme_values.h"
 #include "tests/support/status_matchers.h"
 
 namespace vernier {
@@ -13,9 +14,8 @@ using ::testing::DoubleEq;
 using ::testing::ElementsAre;
 using ::testing::IsNan;
 using ::vernier::testing::IsOk;
+using ::vernier::testing::kInf;
 using ::vernier::testing::StatusIs;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 OutcomeConstraint Constraint(const std::string& text) {
   return OutcomeConstraint::Parse(text, std::vector<std::string>{"val-loss"}).value();
@@ -40,7 +40,7 @@ TEST(OutcomeConstraint, KnowsTheNamesThatHoldADash) {
 TEST(OutcomeConstraint, DoesNotKnowWhatIsMissingOrNotFinite) {
   const OutcomeConstraint latency = Constraint("latency_ms <= 20");
   EXPECT_THAT(latency.Slack({}), IsNan());
-  for (const double value : {kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN()}) {
+  for (const double value : {kInf, -kInf, std::numeric_limits<double>::quiet_NaN()}) {
     EXPECT_THAT(latency.Slack({{"latency_ms", value}}), IsNan());
   }
 }

@@ -1,20 +1,20 @@
 #include "src/core/pareto.h"
 
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/support/extreme_values.h"
 #include "vernier/core/rng.h"
 
 namespace vernier {
 namespace {
 
+using ::vernier::testing::kInf;
+using ::vernier::testing::kNan;
+
 using Points = std::vector<std::vector<double>>;
 using Flags = std::vector<bool>;
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // From the definition: every point against every other.
 Flags DominatedByDefinition(const Points& points) {
@@ -36,9 +36,9 @@ TEST(Pareto, APointDominatesIfNoWorseAnywhereAndBetterSomewhere) {
 }
 
 TEST(Pareto, NaNIsWorseThanEverythingAndEqualToItself) {
-  EXPECT_TRUE(Dominates(std::vector{-kInfinity}, std::vector{kNaN}));
-  EXPECT_FALSE(Dominates(std::vector{kNaN}, std::vector{-kInfinity}));
-  EXPECT_FALSE(Dominates(std::vector{kNaN}, std::vector{kNaN}));
+  EXPECT_TRUE(Dominates(std::vector{-kInf}, std::vector{kNan}));
+  EXPECT_FALSE(Dominates(std::vector{kNan}, std::vector{-kInf}));
+  EXPECT_FALSE(Dominates(std::vector{kNan}, std::vector{kNan}));
 }
 
 TEST(Pareto, NothingIsDominatedInNothing) { EXPECT_EQ(Dominated({}), Flags()); }
@@ -53,17 +53,17 @@ TEST(Pareto, OfTwoCoordinatesTheStaircaseIsLeft) {
 }
 
 TEST(Pareto, InfinitiesAreValues) {
-  EXPECT_EQ(Dominated(Points{{kInfinity, 0}, {1, 1}, {kInfinity, 1}, {2, -kInfinity}}),
+  EXPECT_EQ(Dominated(Points{{kInf, 0}, {1, 1}, {kInf, 1}, {2, -kInf}}),
             (Flags{true, true, false, true}));
 }
 
-class ParetoOfRandomPoints : public testing::TestWithParam<std::size_t> {};
+class ParetoOfRandomPoints : public ::testing::TestWithParam<std::size_t> {};
 
 // A coarse grid, so that points are equal, and equal in some coordinates, often.
 double RandomCoordinate(Rng& rng) {
   const std::uint64_t drawn = rng.UniformInt(12);
-  if (drawn == 0) return kNaN;
-  if (drawn == 1) return -kInfinity;
+  if (drawn == 0) return kNan;
+  if (drawn == 1) return -kInf;
   return static_cast<double>(drawn);
 }
 
@@ -78,7 +78,7 @@ TEST_P(ParetoOfRandomPoints, IsWhatTheDefinitionSays) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Coordinates, ParetoOfRandomPoints, testing::Values(1, 2, 3, 4));
+INSTANTIATE_TEST_SUITE_P(Coordinates, ParetoOfRandomPoints, ::testing::Values(1, 2, 3, 4));
 
 // Quadratic comparisons of this many points would take minutes.
 TEST(Pareto, ManyPointsOfTwoCoordinatesAreQuick) {

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "tests/core/values.h"
 #include "tests/support/status_matchers.h"
 
 namespace vernier {
@@ -11,8 +12,8 @@ namespace {
 using testing::IsOk;
 using testing::StatusIs;
 
-ParameterValue Text(const char* text) { return std::string(text); }
-ParameterValue Int(std::int64_t value) { return value; }
+using ::vernier::testing::Int;
+using ::vernier::testing::Text;
 
 // depth is a grandchild of kind.
 Space Sample() {

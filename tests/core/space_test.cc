@@ -7,6 +7,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/core/values.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/core/rng.h"
 #include "vernier/core/unit_cube.h"
@@ -19,11 +20,11 @@ using ::testing::IsEmpty;
 using ::vernier::testing::IsOk;
 using ::vernier::testing::StatusIs;
 
-ParameterValue Text(const char* text) { return std::string(text); }
-ParameterValue Int(std::int64_t value) { return value; }
+using ::vernier::testing::Int;
+using ::vernier::testing::Text;
 
 // depth is a grandchild of kind; its parents are listed after it.
-Space Sample() {
+Space SampleSpace() {
   auto space = Space::Create(
       {{.name = "depth",
         .domain = IntDomain{.lower = 1, .upper = 4},
@@ -66,17 +67,17 @@ TEST(Space, EmptySpaceHasOnePoint) {
 }
 
 TEST(Space, OrdersParentsBeforeChildrenAndElseAsGiven) {
-  EXPECT_THAT(Sample().parents_first(), ElementsAre(1, 3, 2, 0));
+  EXPECT_THAT(SampleSpace().parents_first(), ElementsAre(1, 3, 2, 0));
 }
 
 TEST(Space, FindsParametersByName) {
-  const Space space = Sample();
+  const Space space = SampleSpace();
   EXPECT_EQ(space.Find("lr"), 1);
   EXPECT_EQ(space.Find("l"), std::nullopt);
 }
 
 TEST(Space, KnowsWhoIsActive) {
-  const Space space = Sample();
+  const Space space = SampleSpace();
   const auto active = [&space](const Point& point) {
     std::vector<int> indices;
     for (int i = 0; i < 4; ++i) {
@@ -99,7 +100,7 @@ struct CheckCase {
 class SpaceCheck : public ::testing::TestWithParam<CheckCase> {};
 
 TEST_P(SpaceCheck, AcceptsOrExplains) {
-  const absl::Status status = Sample().Check(GetParam().point);
+  const absl::Status status = SampleSpace().Check(GetParam().point);
   EXPECT_EQ(std::string(status.message()), GetParam().error);
   if (status.ok()) return;
   EXPECT_EQ(GetField(status), GetParam().error.substr(0, GetParam().error.find(": ")));
@@ -133,14 +134,14 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 TEST(Space, SatisfiesConstraintsOverInactiveParameters) {
-  const Space space = Sample();
+  const Space space = SampleSpace();
   EXPECT_TRUE(space.Satisfies({{"lr", 1.0}, {"kind", Text("line")}}));
   EXPECT_FALSE(
       space.Satisfies({{"lr", 1.0}, {"kind", Text("tree")}, {"grow", true}, {"depth", Int(3)}}));
 }
 
 TEST(Space, GivesNumbersTheirKindAndLeavesTheRestToCheck) {
-  const Space space = Sample();
+  const Space space = SampleSpace();
   const Point given = {
       {"lr", Int(1)}, {"depth", 2.0}, {"grow", true}, {"kind", Text("tree")}, {"odd", Int(3)}};
   const Point expected = {
@@ -171,7 +172,7 @@ TEST(Space, MovesValuesOntoTheGridOfAStepThatMissItByARoundingError) {
 
 TEST(Space, DefaultPointFollowsTheConditions) {
   const Point expected = {{"lr", 0.5}, {"kind", Text("tree")}, {"grow", true}, {"depth", Int(2)}};
-  EXPECT_EQ(Sample().DefaultPoint(), expected);
+  EXPECT_EQ(SampleSpace().DefaultPoint(), expected);
 }
 
 TEST(Space, DefaultPointNeedsEveryActiveDefaultAndTheConstraints) {
@@ -185,7 +186,7 @@ TEST(Space, DefaultPointNeedsEveryActiveDefaultAndTheConstraints) {
 }
 
 TEST(Space, KeyIsReadableAndInParameterOrder) {
-  const Space space = Sample();
+  const Space space = SampleSpace();
   EXPECT_EQ(space.Key({{"lr", 0.25}, {"kind", Text("line")}}), "lr=0.25 kind='line'");
   EXPECT_EQ(space.Key({{"lr", -0.0}, {"kind", Text("line")}}),
             space.Key({{"lr", 0.0}, {"kind", Text("line")}}));
@@ -206,7 +207,7 @@ TEST(Space, KeyTellsAwkwardTextApart) {
 }
 
 TEST(Space, KeysAreEqualExactlyForEqualPoints) {
-  const Space space = Sample();
+  const Space space = SampleSpace();
   Rng rng(4);
   std::map<std::string, Point> seen;
   for (int i = 0; i < 5000; ++i) {
@@ -224,13 +225,13 @@ TEST(Space, KeysAreEqualExactlyForEqualPoints) {
 }
 
 TEST(Space, ComparesByDefinition) {
-  EXPECT_EQ(Sample(), Sample());
-  const Space copy = Sample();
+  EXPECT_EQ(SampleSpace(), SampleSpace());
+  const Space copy = SampleSpace();
   const Space other = copy;  // NOLINT(performance-unnecessary-copy-initialization)
   EXPECT_EQ(copy, other);
-  ASSERT_OK_AND_ASSIGN(const Space unconstrained, Space::Create(Sample().parameters()));
-  EXPECT_FALSE(Sample() == unconstrained);
-  EXPECT_FALSE(Sample() == Space());
+  ASSERT_OK_AND_ASSIGN(const Space unconstrained, Space::Create(SampleSpace().parameters()));
+  EXPECT_FALSE(SampleSpace() == unconstrained);
+  EXPECT_FALSE(SampleSpace() == Space());
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/core/values.h"
+#include "tests/support/extreme_values.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/core/space.h"
 
@@ -12,16 +14,16 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::vernier::testing::IsOk;
+using ::vernier::testing::kInf;
+using ::vernier::testing::kMaxInt;
+using ::vernier::testing::kMinInt;
+using ::vernier::testing::kNan;
 using ::vernier::testing::StatusIs;
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kMax = std::numeric_limits<double>::max();
-constexpr std::int64_t kMinInt = std::numeric_limits<std::int64_t>::min();
-constexpr std::int64_t kMaxInt = std::numeric_limits<std::int64_t>::max();
 
-ParameterValue Text(const char* text) { return std::string(text); }
-ParameterValue Int(std::int64_t value) { return value; }
+using ::vernier::testing::Int;
+using ::vernier::testing::Text;
 
 struct DomainCase {
   std::string name;

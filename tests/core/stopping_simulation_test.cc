@@ -1,13 +1,13 @@
 #include "src/core/stopping_simulation.h"
 
 #include <cmath>
-#include <limits>
 #include <string>
 #include <utility>
 
 #include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/extreme_values.h"
 
 namespace vernier {
 namespace {
@@ -15,8 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+using ::vernier::testing::kNan;
 
 absl::Time At(double seconds) { return absl::UnixEpoch() + absl::Seconds(seconds); }
 

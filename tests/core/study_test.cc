@@ -6,6 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/extreme_values.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/core/error.h"
 
@@ -14,9 +15,8 @@ namespace {
 
 using ::testing::StartsWith;
 using ::vernier::testing::IsOk;
+using ::vernier::testing::kNan;
 using ::vernier::testing::StatusIs;
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 TEST(IsBetter, FollowsTheGoal) {
   EXPECT_TRUE(IsBetter(Goal::kMaximize, 2, 1));
@@ -36,7 +36,7 @@ TEST(IsBetter, NothingIsWorseThanNan) {
   }
 }
 
-StudySpec Sound() {
+StudySpec SoundStudy() {
   StudySpec spec;
   spec.name = "digits";
   spec.objectives = {{.metric = "accuracy"}};
@@ -54,23 +54,23 @@ StudySpec Sound() {
 }
 
 TEST(ValidateStudy, AcceptsSoundOnes) {
-  EXPECT_THAT(Validate(Sound()), IsOk());
-  StudySpec without_job = Sound();
+  EXPECT_THAT(Validate(SoundStudy()), IsOk());
+  StudySpec without_job = SoundStudy();
   without_job.job.reset();
   EXPECT_THAT(Validate(without_job), IsOk());
-  StudySpec several = Sound();
+  StudySpec several = SoundStudy();
   several.objectives.push_back({.metric = "latency_ms", .goal = Goal::kMinimize});
   EXPECT_THAT(Validate(several), IsOk());
 }
 
 TEST(ValidateStudy, KnowsMetricNamesWithDashesInOutcomeConstraints) {
-  StudySpec spec = Sound();
+  StudySpec spec = SoundStudy();
   spec.outcome_constraints = {"val-loss < 1 and accuracy - latency_ms > 0"};
   EXPECT_THAT(Validate(spec), IsOk());
 }
 
 TEST(ValidateStudy, AReplicaMayBringItsOwnCommand) {
-  StudySpec spec = Sound();
+  StudySpec spec = SoundStudy();
   spec.job->command.clear();
   for (auto& [role, replica] : spec.job->replicas) replica.command = {"run"};
   spec.job->replicas[Role::kEvaluator] = {.count = 0};
@@ -78,7 +78,7 @@ TEST(ValidateStudy, AReplicaMayBringItsOwnCommand) {
 }
 
 TEST(ValidateStudy, WithCodeAFolderMayBeginWithDotsButNotLeaveIt) {
-  StudySpec spec = Sound();
+  StudySpec spec = SoundStudy();
   spec.job->code = CodeSnapshot{.archive = {}, .sha256 = {}, .folder = "."};
   for (const char* directory : {"", ".", "..data", "a/../..data/b"}) {
     spec.job->working_directory = directory;
@@ -91,7 +91,7 @@ TEST(ValidateStudy, WithCodeAFolderMayBeginWithDotsButNotLeaveIt) {
 }
 
 TEST(ValidateStudy, AnImageNeedsNoCommand) {
-  StudySpec spec = Sound();
+  StudySpec spec = SoundStudy();
   spec.job->command.clear();
   spec.job->image = "docker.io/org/trainer@sha256:0123";
   spec.job->working_directory.clear();
@@ -114,7 +114,7 @@ struct StudyCase {
 class StudyRules : public ::testing::TestWithParam<StudyCase> {};
 
 TEST_P(StudyRules, ExplainWhatIsWrong) {
-  StudySpec spec = Sound();
+  StudySpec spec = SoundStudy();
   GetParam().spoil(spec);
   const absl::Status status = Validate(spec);
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument, GetParam().error));

@@ -1,13 +1,13 @@
 #include "vernier/core/unit_cube.h"
 
 #include <cmath>
-#include <limits>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/extreme_values.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/core/rng.h"
 
@@ -17,17 +17,16 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::Optional;
 using ::vernier::testing::IsOk;
+using ::vernier::testing::kMaxInt;
+using ::vernier::testing::kMinInt;
 
-constexpr std::int64_t kMinInt = std::numeric_limits<std::int64_t>::min();
-constexpr std::int64_t kMaxInt = std::numeric_limits<std::int64_t>::max();
-
-struct DomainCase {
+struct CubeCase {
   std::string name;
   Domain domain;
   bool equal_shares = false;
 };
 
-std::vector<DomainCase> FiniteDomains() {
+std::vector<CubeCase> FiniteDomains() {
   const auto text = [](const char* value) { return ParameterValue(std::string(value)); };
   return {
       {"Int", IntDomain{.lower = -3, .upper = 9}, true},
@@ -54,7 +53,7 @@ std::vector<DomainCase> FiniteDomains() {
 
 Parameter Of(Domain domain) { return {.name = "p", .domain = std::move(domain)}; }
 
-class FiniteDomain : public ::testing::TestWithParam<DomainCase> {};
+class FiniteDomain : public ::testing::TestWithParam<CubeCase> {};
 INSTANTIATE_TEST_SUITE_P(Kinds,
                          FiniteDomain,
                          ::testing::ValuesIn(FiniteDomains()),
@@ -153,11 +152,11 @@ TEST(UnitCube, GridValuesAreTheDecimalsThatAUserWouldWrite) {
   EXPECT_EQ(ValueAt(large, 2), ParameterValue(3e20));
 }
 
-class ContinuousFloat : public ::testing::TestWithParam<DomainCase> {};
+class ContinuousFloat : public ::testing::TestWithParam<CubeCase> {};
 INSTANTIATE_TEST_SUITE_P(
     Scales,
     ContinuousFloat,
-    ::testing::ValuesIn(std::vector<DomainCase>{
+    ::testing::ValuesIn(std::vector<CubeCase>{
         {"Linear", FloatDomain{.lower = -3, .upper = 7}},
         {"LinearWide", FloatDomain{.lower = -8e307, .upper = 8e307}},
         {"Log", FloatDomain{.lower = 1e-5, .upper = 0.1, .scale = Scale::kLog}},

@@ -34,7 +34,7 @@ TrainingJob JobOf(TrainingInput input) {
   return job;
 }
 
-absl::StatusOr<TrainingJob> ResolveInput(TrainingInput input) {
+absl::StatusOr<TrainingJob> ResolveHere(TrainingInput input) {
   return Resolve(JobOf(std::move(input)), StandardCatalogue());
 }
 
@@ -87,15 +87,14 @@ TrainingInput ImageExample() {
 
 TEST(Resolve, MakesThirteenReplicasWithFortyGpusOfTheDocumentedExamples) {
   for (const TrainingInput& input : {ComputeEngineExample(), OlderTypesExample()}) {
-    const auto job = ResolveInput(input);
+    const auto job = ResolveHere(input);
     ASSERT_THAT(job.status(), IsOk());
     EXPECT_EQ(Sum(*job).replicas, 13);
     EXPECT_EQ(Sum(*job).gpus, 40);
     EXPECT_EQ(Sum(*job).cpus, 184);
   }
-  EXPECT_EQ(Sum(*ResolveInput(OlderTypesExample())).memory_gb, 756);
-  EXPECT_EQ(ResolveInput(OlderTypesExample())->replicas.at(Role::kWorker).resources.gpu_type,
-            "K80");
+  EXPECT_EQ(Sum(*ResolveHere(OlderTypesExample())).memory_gb, 756);
+  EXPECT_EQ(ResolveHere(OlderTypesExample())->replicas.at(Role::kWorker).resources.gpu_type, "K80");
 }
 
 TEST(Resolve, KnowsThePredefinedTiers) {
@@ -103,7 +102,7 @@ TEST(Resolve, KnowsThePredefinedTiers) {
   input.master_type.clear();
   const auto sum_of = [&](const char* tier) {
     input.scale_tier = tier;
-    return Sum(*ResolveInput(input));
+    return Sum(*ResolveHere(input));
   };
   EXPECT_EQ(sum_of("").replicas, 1);
   EXPECT_EQ(sum_of("BASIC").cpus, 4);
@@ -116,7 +115,7 @@ TEST(Resolve, TakesTheTypeOfARoleWithoutReplicas) {
   TrainingInput input = ComputeEngineExample();
   input.worker_count = 0;
   input.parameter_server_count = 0;
-  const auto job = ResolveInput(input);
+  const auto job = ResolveHere(input);
   ASSERT_THAT(job.status(), IsOk());
   EXPECT_EQ(Sum(*job).replicas, 1);
 }
@@ -129,7 +128,7 @@ TEST(Resolve, FillsInTheProgramAndItsLimits) {
   input.runtime_version = "2.11";
   input.scheduling = {
       .max_running_time = absl::Seconds(7200), .max_wait_time = absl::Seconds(3600), .priority = 7};
-  const auto job = ResolveInput(input);
+  const auto job = ResolveHere(input);
   ASSERT_THAT(job.status(), IsOk());
   EXPECT_EQ(job->python->module, "trainer.task");
   EXPECT_THAT(job->python->packages, ElementsAre("trainer.tar.gz"));
@@ -147,7 +146,7 @@ TEST(Resolve, RunsTheImageOfTheMasterInEveryRoleThatHasNone) {
   TrainingInput input = ImageExample();
   input.args = {"--steps", "9"};
   input.parameter_server_config.emplace().image_uri = "org/ps:1";
-  const auto job = ResolveInput(input);
+  const auto job = ResolveHere(input);
   ASSERT_THAT(job.status(), IsOk());
   EXPECT_EQ(job->image, "org/trainer:1");
   EXPECT_EQ(job->replicas.at(Role::kWorker).image, "");
@@ -161,7 +160,7 @@ TEST(Resolve, GivesEachRoleItsOwnContainerCommandAndArguments) {
   TrainingInput input = ImageExample();
   input.master_config->container_command = {"python3", "main.py"};
   input.worker_config->container_args = {"--work"};
-  const auto job = ResolveInput(input);
+  const auto job = ResolveHere(input);
   ASSERT_THAT(job.status(), IsOk());
   EXPECT_THAT(job->replicas.at(Role::kPrimary).command, ElementsAre("python3", "main.py"));
   EXPECT_TRUE(job->replicas.at(Role::kPrimary).args.empty());
@@ -171,19 +170,19 @@ TEST(Resolve, GivesEachRoleItsOwnContainerCommandAndArguments) {
 
 TEST(Resolve, CallsThePrimaryOfImagesMasterUnlessTheySayChief) {
   TrainingInput input = ImageExample();
-  EXPECT_EQ(ResolveInput(input)->primary_name, "master");
+  EXPECT_EQ(ResolveHere(input)->primary_name, "master");
   input.use_chief_in_tf_config = true;
-  EXPECT_EQ(ResolveInput(input)->primary_name, "chief");
+  EXPECT_EQ(ResolveHere(input)->primary_name, "chief");
 }
 
 TEST(Resolve, CallsThePrimaryMasterForTensorFlow1) {
   TrainingInput input = AnyInput();
   input.runtime_version = "1.15";
-  EXPECT_EQ(ResolveInput(input)->primary_name, "master");
+  EXPECT_EQ(ResolveHere(input)->primary_name, "master");
 }
 
 TEST(Resolve, ChangesNothingASecondTime) {
-  const TrainingJob once = *ResolveInput(ComputeEngineExample());
+  const TrainingJob once = *ResolveHere(ComputeEngineExample());
   EXPECT_EQ(*Resolve(once, StandardCatalogue()), once);
 }
 
@@ -197,7 +196,7 @@ class BadTrainingInputTest : public ::testing::TestWithParam<BadInput> {};
 TEST_P(BadTrainingInputTest, IsRefusedWithASentence) {
   TrainingInput input = ComputeEngineExample();
   GetParam().spoil(input);
-  EXPECT_EQ(std::string(ResolveInput(input).status().message()), GetParam().error);
+  EXPECT_EQ(std::string(ResolveHere(input).status().message()), GetParam().error);
 }
 
 INSTANTIATE_TEST_SUITE_P(

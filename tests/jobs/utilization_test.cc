@@ -1,11 +1,12 @@
 #include "src/jobs/utilization.h"
 
 #include "gtest/gtest.h"
+#include "tests/support/extreme_values.h"
 
 namespace vernier::jobs {
 namespace {
 
-constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+using ::vernier::testing::kGiB;
 
 TrainingJob AnyJob() {
   TrainingJob job{.command = {"train"}};

@@ -5,6 +5,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/extreme_values.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/core/error.h"
 
@@ -16,8 +17,7 @@ using ::testing::FieldsAre;
 using ::testing::IsEmpty;
 using testing::IsOk;
 using testing::StatusIs;
-
-constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+using ::vernier::testing::kGiB;
 
 AttemptId Attempt(std::int64_t trial) {
   return {{StudyId(1), TrialNumber(trial)}, AttemptNumber(1)};

@@ -4,11 +4,12 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "tests/support/extreme_values.h"
 
 namespace vernier::launch {
 namespace {
 
-constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+using ::vernier::testing::kMiB;
 
 DiskGuard Guard(std::map<std::string, DiskSpace> disks,
                 std::optional<std::int64_t> reserve = std::nullopt) {

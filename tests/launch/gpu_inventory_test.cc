@@ -13,6 +13,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/launch/programs.h"
+#include "tests/support/extreme_values.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/core/clock.h"
 
@@ -23,9 +24,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::StatusIs;
+using ::vernier::testing::kGiB;
+using ::vernier::testing::kMiB;
 
-constexpr std::int64_t kMiB = std::int64_t{1} << 20;
-constexpr std::int64_t kGiB = std::int64_t{1} << 30;
 // A machine that is busy must not make a test fail that waits for nothing.
 constexpr absl::Duration kPatience = absl::Seconds(20);
 

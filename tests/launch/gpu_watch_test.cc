@@ -10,11 +10,12 @@
 #include "absl/time/clock.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/extreme_values.h"
 
 namespace vernier::launch {
 namespace {
 
-constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+using ::vernier::testing::kGiB;
 
 GpuSample SampleOf(double first, double second, std::int64_t used) {
   return {.devices = {{.index = "0",

@@ -400,12 +400,12 @@ TEST(LastWords, AreOneBoundedPrintableLine) {
   EXPECT_THAT(Find(raised).cause, EndsWith("yyy… (t.py:3 in f)"));
 }
 
-struct PeerCase {
+struct PeerWordsCase {
   std::string name;
   std::string printed;
   bool lost_peer;
 };
-class PeerWordsTest : public ::testing::TestWithParam<PeerCase> {};
+class PeerWordsTest : public ::testing::TestWithParam<PeerWordsCase> {};
 
 TEST_P(PeerWordsTest, IsTold) {
   const LastWords words = Find(GetParam().printed);
@@ -416,7 +416,7 @@ TEST_P(PeerWordsTest, IsTold) {
 INSTANTIATE_TEST_SUITE_P(
     Rows,
     PeerWordsTest,
-    ::testing::ValuesIn(std::vector<PeerCase>{
+    ::testing::ValuesIn(std::vector<PeerWordsCase>{
         {"Gloo",
          "Traceback (most recent call last):\n  File \"t.py\", line 3, in f\n    all_reduce(x)\n"
          "RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:534] Connection closed by "

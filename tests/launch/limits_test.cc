@@ -14,6 +14,7 @@
 #include "src/launch/local/control_group_host.h"
 #include "src/launch/replica_files.h"
 #include "tests/launch/local_gang.h"
+#include "tests/support/extreme_values.h"
 #include "tests/support/status_matchers.h"
 
 // Replicas that want more than their share, on a host that holds them to it.
@@ -26,9 +27,8 @@ using testing::LocalGangTest;
 using testing::Script;
 using testing::Slurp;
 using vernier::testing::IsOk;
+using ::vernier::testing::kMiB;
 using vernier::testing::StatusIs;
-
-constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
 // Takes 300 MiB, far more than the share; far less than what would hurt a host that does not hold it to that.
 const char kHog[] = "python3 -c 'x = b\"x\" * (300 << 20)'";

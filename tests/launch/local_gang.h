@@ -32,6 +32,9 @@ using vernier::testing::Eventually;
 using vernier::testing::kPatience;
 using vernier::testing::Slurp;
 
+// The text of a program that does not end by itself.
+inline constexpr char kForever[] = "exec sleep 1000";
+
 // Whether the process runs. One that has ended may wait for its parent to notice; it does not run.
 bool IsAlive(int pid);
 

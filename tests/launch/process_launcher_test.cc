@@ -32,6 +32,7 @@ using ::testing::ElementsAre;
 using testing::Eventually;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using testing::kForever;
 using testing::LocalGangTest;
 using ::testing::Not;
 using testing::Script;
@@ -40,8 +41,6 @@ using testing::Slurp;
 using ::testing::StartsWith;
 using vernier::testing::IsOk;
 using vernier::testing::StatusIs;
-
-const char kForever[] = "exec sleep 1000";
 
 class ProcessLauncherTest : public LocalGangTest {};
 

@@ -11,12 +11,14 @@
 
 #include "gtest/gtest.h"
 #include "src/launch/local/capacity_book.h"
+#include "tests/support/extreme_values.h"
 #include "vernier/core/rng.h"
 
 namespace vernier::launch {
 namespace {
 
-constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+using ::vernier::testing::kGiB;
+
 constexpr double kTolerance = 1e-6;
 
 HostCapacity Host() {

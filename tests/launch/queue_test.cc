@@ -5,6 +5,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/launch/local/capacity_book.h"
+#include "tests/support/extreme_values.h"
 #include "tests/support/status_matchers.h"
 
 namespace vernier::launch {
@@ -14,17 +15,17 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using testing::IsOk;
 using testing::StatusIs;
+using ::vernier::testing::kGiB;
 
-constexpr std::int64_t kGiB = std::int64_t{1} << 30;
 constexpr auto kWaits = absl::StatusCode::kResourceExhausted;
 constexpr char kKept[] =
     "behind 1 gang of higher priority or age; what is free is kept for the first of them";
 
-AttemptId Attempt(std::int64_t trial) {
+AttemptId AttemptOf(std::int64_t trial) {
   return {{StudyId(1), TrialNumber(trial)}, AttemptNumber(1)};
 }
 
-HostCapacity Host() {
+HostCapacity SmallHost() {
   return {.cpus = 8,
           .memory_bytes = 64 * kGiB,
           .gpus = {{"0", "T4", 16 * kGiB},
@@ -39,7 +40,7 @@ class QueueTest : public ::testing::Test {
   GangRequest Gang(std::int64_t trial,
                    const Resources& resources,
                    std::optional<absl::Duration> time_limit = std::nullopt) const {
-    return {.id = Attempt(trial),
+    return {.id = AttemptOf(trial),
             .study = "study",
             .replicas = {{.role = "chief", .resources = resources}},
             .queued = absl::FromUnixSeconds(trial),
@@ -63,7 +64,7 @@ class QueueTest : public ::testing::Test {
   }
 
   ManualClock clock_{absl::FromUnixSeconds(1'700'000'000)};
-  CapacityBook book_{Host(), clock_};
+  CapacityBook book_{SmallHost(), clock_};
 };
 
 TEST_F(QueueTest, AnUrgentGangGoesFirstThenTheElder) {
@@ -76,7 +77,7 @@ TEST_F(QueueTest, AnUrgentGangGoesFirstThenTheElder) {
       Waiting(),
       ElementsAre(
           "5: needs 4 cpus, 0 free", "3: behind 1 gang" + behind, "4: behind 2 gangs" + behind));
-  book_.Release(Attempt(1));
+  book_.Release(AttemptOf(1));
   EXPECT_THAT(Waiting(),
               ElementsAre("5: about to start", "3: about to start", "4: needs 4 cpus, 0 free"));
   // Whoever asks first: the room is for those whose turn it is.
@@ -90,7 +91,7 @@ TEST_F(QueueTest, AWithdrawnGangHoldsNobodyUp) {
   ASSERT_THAT(book_.Place(Gang(1, {.cpus = 6})), IsOk());
   EXPECT_THAT(book_.Place(Gang(2, {.cpus = 4})), StatusIs(kWaits));
   EXPECT_THAT(book_.Place(Gang(3, {.cpus = 2})), StatusIs(kWaits, kKept));
-  book_.Release(Attempt(2));
+  book_.Release(AttemptOf(2));
   EXPECT_THAT(book_.Place(Gang(3, {.cpus = 2})), IsOk());
   EXPECT_THAT(Waiting(), IsEmpty());
 }
@@ -125,7 +126,7 @@ TEST_F(QueueTest, AnUnusedLeaveToPassIsVoidOnceItsTimeIsOver) {
   ASSERT_THAT(book_.Place(Gang(2, {.cpus = 2}, absl::Minutes(60))), IsOk());
   EXPECT_THAT(book_.Place(Gang(3, {.cpus = 8})), StatusIs(kWaits));
   EXPECT_THAT(book_.Place(Gang(4, {.cpus = 1}, absl::Minutes(50))), StatusIs(kWaits));
-  book_.Release(Attempt(2));
+  book_.Release(AttemptOf(2));
   EXPECT_THAT(Waiting(), ElementsAre("3: needs 8 cpus, 1 free", "4: about to start"));
   clock_.Advance(absl::Minutes(11));
   EXPECT_THAT(book_.Place(Gang(4, {.cpus = 1}, absl::Minutes(50))), StatusIs(kWaits, kKept));
@@ -173,7 +174,7 @@ TEST_F(QueueTest, AShareMayPassOnADeviceThatTheHeadDoesNotNeed) {
 TEST_F(QueueTest, ATimeLimitCountsFromTheStart) {
   ASSERT_THAT(book_.Place(Gang(1, {.cpus = 8}, absl::Minutes(60))), IsOk());
   EXPECT_THAT(book_.Place(Gang(2, {.cpus = 8})), StatusIs(kWaits));
-  book_.MarkStarted(Attempt(1), clock_.Now() + absl::Minutes(5));
+  book_.MarkStarted(AttemptOf(1), clock_.Now() + absl::Minutes(5));
   EXPECT_EQ(HeadStartsIn(), absl::Minutes(65));
 }
 

@@ -20,12 +20,12 @@ namespace {
 using testing::CountLines;
 using testing::Eventually;
 using ::testing::HasSubstr;
+using testing::kForever;
 using testing::LocalGangTest;
 using testing::Script;
 using testing::Slurp;
 using vernier::testing::IsOk;
 
-const char kForever[] = "exec sleep 1000";
 // A chief that succeeds once the file is there.
 const char kUntilGo[] = "until [ -e $OUT/go ]; do sleep 0.01; done";
 // Writes down what a run was given, and its process.
@@ -33,7 +33,7 @@ const char kNote[] =
     "echo $PEERS $PWD $0 >> $OUT/runs; echo $$ > $OUT/pid.new; "
     "mv $OUT/pid.new $OUT/pid; ";
 
-std::string Outcome(const GangStatus& status) {
+std::string OutcomeAndRestart(const GangStatus& status) {
   return std::string(AttemptStateName(status.state)) + " " +
          std::string(FailureClassName(status.failure)) + (status.transient ? " again" : "");
 }
@@ -85,7 +85,7 @@ TEST_F(ReplicaRestartTest, AKilledWorkerIsStartedAgainWithAllThatItHad) {
   }
   Go();
   const GangStatus status = Await(*launcher, 1);
-  EXPECT_EQ(Outcome(status), "SUCCEEDED NONE");
+  EXPECT_EQ(OutcomeAndRestart(status), "SUCCEEDED NONE");
   EXPECT_EQ(status.replicas[0].restarts, 0);
   EXPECT_EQ(status.replicas[1].restarts, 1);
 }
@@ -98,7 +98,7 @@ TEST_F(ReplicaRestartTest, ThePrimaryIsRestartedLikeAnyOther) {
   ASSERT_TRUE(Eventually([&] { return Runs() == 3; }));
   Go();
   const GangStatus status = Await(*launcher, 1);
-  EXPECT_EQ(Outcome(status), "SUCCEEDED NONE");
+  EXPECT_EQ(OutcomeAndRestart(status), "SUCCEEDED NONE");
   EXPECT_EQ(status.replicas[0].restarts, 2);
 }
 
@@ -106,7 +106,7 @@ TEST_F(ReplicaRestartTest, TheSixthEndFromOutsideIsTheGangs) {
   const auto launcher = NewLauncher();
   Launch(*launcher, 1, {{"chief", 0, "echo >> $OUT/runs; kill -KILL $$"}});
   const GangStatus status = Await(*launcher, 1);
-  EXPECT_EQ(Outcome(status), "FAILED PREEMPTED again");
+  EXPECT_EQ(OutcomeAndRestart(status), "FAILED PREEMPTED again");
   EXPECT_EQ(status.replicas[0].restarts, 5);
   EXPECT_EQ(Runs(), 6);
   EXPECT_THAT(status.message, HasSubstr(" It was restarted 5 times."));
@@ -116,21 +116,21 @@ TEST_F(ReplicaRestartTest, AContainersStatusCountsAsTheSignal) {
   restarts_.replica = 1;
   const auto launcher = NewLauncher();
   Launch(*launcher, 1, {{"chief", 0, "echo >> $OUT/runs; exit 137"}});
-  EXPECT_EQ(Outcome(Await(*launcher, 1)), "FAILED PREEMPTED again");
+  EXPECT_EQ(OutcomeAndRestart(Await(*launcher, 1)), "FAILED PREEMPTED again");
   EXPECT_EQ(Runs(), 2);
 }
 
 TEST_F(ReplicaRestartTest, AnAbortIsForTheWholeJob) {
   const auto launcher = NewLauncher();
   Launch(*launcher, 1, {{"chief", 0, "echo >> $OUT/runs; ulimit -c 0; kill -ABRT $$"}});
-  EXPECT_EQ(Outcome(Await(*launcher, 1)), "FAILED USER_ERROR again");
+  EXPECT_EQ(OutcomeAndRestart(Await(*launcher, 1)), "FAILED USER_ERROR again");
   EXPECT_EQ(Runs(), 1);
 }
 
 TEST_F(ReplicaRestartTest, AnOwnStatusIsFinal) {
   const auto launcher = NewLauncher();
   Launch(*launcher, 1, {{"chief", 0, "echo >> $OUT/runs; exit 1"}});
-  EXPECT_EQ(Outcome(Await(*launcher, 1)), "FAILED USER_ERROR");
+  EXPECT_EQ(OutcomeAndRestart(Await(*launcher, 1)), "FAILED USER_ERROR");
   EXPECT_EQ(Runs(), 1);
 }
 
@@ -138,7 +138,7 @@ TEST_F(ReplicaRestartTest, AnOwnStatusReadLenientlyIsNot) {
   restarts_ = {.reading = FailureReading::kLenient, .replica = 2};
   const auto launcher = NewLauncher();
   Launch(*launcher, 1, {{"chief", 0, "echo >> $OUT/runs; exit 1"}});
-  EXPECT_EQ(Outcome(Await(*launcher, 1)), "FAILED USER_ERROR again");
+  EXPECT_EQ(OutcomeAndRestart(Await(*launcher, 1)), "FAILED USER_ERROR again");
   EXPECT_EQ(Runs(), 3);
 }
 
@@ -150,7 +150,7 @@ TEST_F(ReplicaRestartTest, AChiefThatDiesOfItsPeerIsNotToBlame) {
          {{"chief", 0, "until [ -e $OUT/lost ]; do sleep 0.01; done; sleep 0.2; exit 1"},
           {"worker", 0, "[ -e $OUT/lost ] && exec sleep 1000; touch $OUT/lost; kill -KILL $$"}});
   const GangStatus status = Await(*launcher, 1);
-  EXPECT_EQ(Outcome(status), "FAILED PREEMPTED again");
+  EXPECT_EQ(OutcomeAndRestart(status), "FAILED PREEMPTED again");
   EXPECT_THAT(status.message, ::testing::StartsWith("The replica worker 0 exited"));
   EXPECT_THAT(status.message, HasSubstr("The replica chief 0 exited"));
 }
@@ -161,7 +161,7 @@ TEST_F(ReplicaRestartTest, WhatIsToldToStopIsNotStartedAgain) {
   ASSERT_TRUE(Eventually([&] { return Runs() == 1; }));
   ASSERT_THAT(launcher->Stop(Attempt(1)), IsOk());
   const GangStatus status = Await(*launcher, 1);
-  EXPECT_EQ(Outcome(status), "STOPPED NONE");
+  EXPECT_EQ(OutcomeAndRestart(status), "STOPPED NONE");
   EXPECT_EQ(status.replicas[0].restarts, 0);
   EXPECT_EQ(Runs(), 1);
 }
@@ -192,7 +192,7 @@ TEST_F(ReplicaRestartTest, ASupervisorThatIsKilledRestartsNothing) {
   ASSERT_TRUE(Eventually([&] { return Runs() == 2; }));
   kill(std::stoi(Slurp(Folder(gang, 0) + "/supervisor.lock")), SIGKILL);
   const GangStatus status = Await(*launcher, 1);
-  EXPECT_EQ(Outcome(status), "LOST NODE_LOST again");
+  EXPECT_EQ(OutcomeAndRestart(status), "LOST NODE_LOST again");
   EXPECT_EQ(status.replicas[0].restarts, 1);
   EXPECT_EQ(Runs(), 2);
 }
@@ -227,7 +227,7 @@ TEST_F(ReplicaRestartTest, NothingOfTheRunBeforeIsLeft) {
         0,
         "if [ -e $OUT/child ]; then kill -0 $(cat $OUT/child) 2>/dev/null && exit 3; exit 0; fi; "
         "(trap '' HUP; exec sleep 1000) & echo $! > $OUT/child; kill -KILL $$"}});
-  EXPECT_EQ(Outcome(Await(*launcher, 1)), "SUCCEEDED NONE");
+  EXPECT_EQ(OutcomeAndRestart(Await(*launcher, 1)), "SUCCEEDED NONE");
 }
 
 }  // namespace

@@ -18,13 +18,12 @@ namespace {
 
 using testing::CountLines;
 using testing::Eventually;
+using testing::kForever;
 using testing::LocalGangTest;
 using testing::Script;
 using testing::Slurp;
 using vernier::testing::IsOk;
 using vernier::testing::StatusIs;
-
-const char kForever[] = "exec sleep 1000";
 
 class RestartTest : public LocalGangTest {};
 

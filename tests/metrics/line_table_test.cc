@@ -1,5 +1,4 @@
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,14 +7,15 @@
 #include "gtest/gtest.h"
 #include "src/metrics/output_reader.h"
 #include "src/metrics/wanted_metric.h"
+#include "tests/support/extreme_values.h"
 
 // What trainers print, and what is read of it where a study names the metric and says nothing else. Runs of backspaces are
 // shortened.
 namespace vernier::metrics {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+using ::vernier::testing::kInf;
+using ::vernier::testing::kNan;
 
 struct LineCase {
   const char* writer;  // Framework and version that printed the lines.
@@ -86,7 +86,7 @@ const LineCase kLines[] = {
     {"Python 3.11 with PyTorch 1.13, the ImageNet example's line", "Loss",
      "Epoch: [3][120/391]\tTime 0.1 (0.2)\tLoss 0.4512 (0.5011)\tAcc@1 85.94 (82.31)", std::nullopt, 0},
     {"Python 3.11 with PyTorch 1.13", "val_acc",
-     "epoch=3 val_acc=nan", kNaN, 3},
+     "epoch=3 val_acc=nan", kNan, 3},
     {"Python 3.11 with PyTorch 1.13", "val_loss",
      "epoch=4 val_loss=inf", kInf, 4},
     {"Python 3.11 with PyTorch 1.13", "val_loss",
@@ -98,7 +98,7 @@ const LineCase kLines[] = {
     {"Python 3.11 with PyTorch 1.13, json.dumps", "val.loss",
      "{\"step\": 10, \"val\": {\"loss\": 0.5}}", 0.5, 10},
     {"Python 3.11 with PyTorch 1.13, json.dumps", "val_acc",
-     "{\"val_acc\": NaN, \"epoch\": 4}", kNaN, 4},
+     "{\"val_acc\": NaN, \"epoch\": 4}", kNan, 4},
     {"Python 3.11 with PyTorch 1.13, json.dumps", "val_acc",
      "{\"val_acc\": -Infinity, \"global_step\": 40}", -kInf, 40},
     {"Python 3.11 with PyTorch 1.13, logging", "val_acc",

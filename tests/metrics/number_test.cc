@@ -1,18 +1,18 @@
 #include "src/metrics/number.h"
 
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/support/extreme_values.h"
 
 namespace vernier::metrics {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+using ::vernier::testing::kInf;
+using ::vernier::testing::kNan;
 
 struct NumberCase {
   std::string text;
@@ -46,8 +46,8 @@ INSTANTIATE_TEST_SUITE_P(Table,
                              {"5.", 5},
                              {"0.5.", 0.5},
                              {"1e400", kInf},
-                             {"nan", kNaN},
-                             {"NaN)", kNaN},
+                             {"nan", kNan},
+                             {"NaN)", kNan},
                              {"-inf", -kInf},
                              {"Infinity", kInf},
                              {"93.1%", 93.1},

@@ -28,10 +28,10 @@ using testing::IsOk;
 using ::testing::Le;
 using ::testing::SizeIs;
 
-constexpr std::int64_t kTrials = 4500;
+constexpr std::int64_t kMostTrials = 4500;
 constexpr int kPageSize = 1000;
 // Trials that a call may read: for its page and the one behind it, and for its ranking.
-constexpr int kBound = 2 * 2001 + 50;
+constexpr int kMessageBound = 2 * 2001 + 50;
 
 // Says how many trials were read.
 class CountingStorage final : public testing::FaultStorage {
@@ -52,7 +52,7 @@ class CountingStorage final : public testing::FaultStorage {
 std::vector<Trial> ManyTrials() {
   std::vector<Trial> trials;
   Rng rng(11);
-  for (std::int64_t number = 1; number <= kTrials; ++number) {
+  for (std::int64_t number = 1; number <= kMostTrials; ++number) {
     Trial trial;
     trial.number = TrialNumber(number);
     trial.created = absl::FromUnixSeconds(1'700'000'000 + number / 3);
@@ -63,7 +63,7 @@ std::vector<Trial> ManyTrials() {
     const double value = number % 97 == 0 ? std::nan("") : std::floor(1000 * rng.Uniform());
     if (number % 10 != 0) trial.last = Measurement{.step = 1, .metrics = {{"loss", value}}};
     if (number % 10 != 0 && IsFinished(trial.state)) trial.final_metrics = {{"loss", value}};
-    trial.message = number == kTrials ? "last" : "";
+    trial.message = number == kMostTrials ? "last" : "";
     trial.deleted = number % 333 == 0;
     trials.push_back(std::move(trial));
   }
@@ -146,7 +146,7 @@ TEST_F(TrialListsTest, EveryCallReadsABoundedNumberOfTrialsAndTheListIsWhole) {
                                     "end_time desc, metrics.other"}) {
       const Walk walk = Read(lists_, filter, order);
       EXPECT_EQ(walk.numbers, Expected(filter, order)) << filter << " by " << order;
-      EXPECT_THAT(walk.read, Each(Le(kBound))) << filter << " by " << order;
+      EXPECT_THAT(walk.read, Each(Le(kMessageBound))) << filter << " by " << order;
     }
   }
 }
@@ -183,7 +183,7 @@ TEST_F(TrialListsTest, ARankingIsBuiltOnceAndThenFollowsTheStudy) {
   Read(lists_, "", "metrics.loss, message");
   // One is new, and one that ran has a value that it had not.
   Trial added;
-  added.number = TrialNumber(kTrials + 1);
+  added.number = TrialNumber(kMostTrials + 1);
   added.point = {{"x", -1.0}};
   added.state = TrialState::kCompleted;
   added.ended = added.created = clock_.Now();

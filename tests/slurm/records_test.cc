@@ -6,6 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/slurm/slurm_sample.h"
 #include "tests/support/status_matchers.h"
 
 namespace vernier::launch::slurm {
@@ -16,12 +17,6 @@ using ::testing::HasSubstr;
 using ::testing::Pair;
 using ::vernier::testing::IsOk;
 using ::vernier::testing::StatusIs;
-
-std::string Sample(const std::string& name) {
-  std::ifstream file(std::string(VERNIER_SLURM_DATA) + "/" + name, std::ios::binary);
-  EXPECT_TRUE(file.good()) << name;
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 const JobRecord* Find(const std::vector<JobRecord>& jobs, std::int64_t id) {
   for (const JobRecord& job : jobs) {
@@ -34,7 +29,7 @@ class JobSampleTest : public ::testing::TestWithParam<const char*> {};
 
 // Both generations of the JSON tell the same history.
 TEST_P(JobSampleTest, IsRead) {
-  const auto jobs = ParseJobs(Sample(GetParam()));
+  const auto jobs = ParseJobs(::vernier::testing::SlurmSample(GetParam()));
   ASSERT_THAT(jobs, IsOk());
   const JobRecord* const chief = Find(*jobs, 1);
   const JobRecord* const workers = Find(*jobs, 2);
@@ -74,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(Generations,
                          });
 
 TEST(ParseJobs, AStateMayHaveFlags) {
-  const auto jobs = ParseJobs(Sample("squeue_24_05.json"));
+  const auto jobs = ParseJobs(::vernier::testing::SlurmSample("squeue_24_05.json"));
   ASSERT_THAT(jobs, IsOk());
   EXPECT_TRUE(Find(*jobs, 3)->is_completing);
   EXPECT_FALSE(Find(*jobs, 4)->is_completing);
@@ -90,15 +85,15 @@ TEST(ParseJobs, SaysWhatIsWrong) {
       R"({"errors": [{"error": "Unable to contact slurm controller", "error_number": 1}], "jobs": []})");
   EXPECT_THAT(refused, StatusIs(absl::StatusCode::kUnavailable, HasSubstr("Unable to contact")));
   // As squeue has it on its output, and ends well, while the controller is down.
-  EXPECT_THAT(ParseJobs(Sample("rest_no_token_22_05.json")),
+  EXPECT_THAT(ParseJobs(::vernier::testing::SlurmSample("rest_no_token_22_05.json")),
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("Unspecified error")));
-  EXPECT_THAT(ParseJobs(Sample("rest_refused_22_05.json")),
+  EXPECT_THAT(ParseJobs(::vernier::testing::SlurmSample("rest_refused_22_05.json")),
               StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("Invalid partition name")));
 }
 
 // A job that is missing from an answer counts as forgotten.
 TEST(ParseJobs, AnAnswerThatWasCutOffIsNone) {
-  const std::string whole = Sample("squeue_22_05.json");
+  const std::string whole = ::vernier::testing::SlurmSample("squeue_22_05.json");
   const std::size_t end = whole.rfind('}');
   for (std::size_t length = 0; length <= end; length += length < 3000 ? 1 : 97) {
     EXPECT_THAT(ParseJobs(whole.substr(0, length)).status(),
@@ -132,7 +127,7 @@ TEST(ParseJobs, UnknownStatesAndMissingKeysAreNoError) {
 }
 
 TEST(ParseNodes, CountsWhatIsFree) {
-  const auto nodes = ParseNodes(Sample("sinfo_22_05.json"));
+  const auto nodes = ParseNodes(::vernier::testing::SlurmSample("sinfo_22_05.json"));
   ASSERT_THAT(nodes, IsOk());
   ASSERT_EQ(nodes->size(), 4U);
   const NodeRecord& first = (*nodes)[0];
@@ -150,7 +145,7 @@ TEST(ParseNodes, CountsWhatIsFree) {
 }
 
 TEST(ParseNodes, ReadsTheNewerForm) {
-  const auto nodes = ParseNodes(Sample("nodes_24_05.json"));
+  const auto nodes = ParseNodes(::vernier::testing::SlurmSample("nodes_24_05.json"));
   ASSERT_THAT(nodes, IsOk());
   ASSERT_EQ(nodes->size(), 2U);
   EXPECT_THAT((*nodes)[0].gpus, ElementsAre(Pair("v100", NodeRecord::Gpus{.count = 4, .used = 1})));

@@ -25,6 +25,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "tests/slurm/slurm_sample.h"
 #include "tests/support/status_matchers.h"
 
 namespace vernier::launch::slurm {
@@ -43,11 +44,6 @@ using Json = nlohmann::json;
 constexpr auto kUnavailable = absl::StatusCode::kUnavailable;
 constexpr auto kFailedPrecondition = absl::StatusCode::kFailedPrecondition;
 constexpr auto kInvalidArgument = absl::StatusCode::kInvalidArgument;
-
-std::string Sample(const std::string& name) {
-  std::ifstream file(std::string(VERNIER_SLURM_DATA) + "/" + name);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 std::string Answer(int code,
                    const std::string& body,
@@ -183,7 +179,7 @@ class RestTest : public ::testing::Test {
 };
 
 TEST_F(RestTest, AJobIsPosted) {
-  server_.Say(Answer(200, Sample("rest_accepted_22_05.json")));
+  server_.Say(Answer(200, ::vernier::testing::SlurmSample("rest_accepted_22_05.json")));
   EXPECT_EQ(rest_->Submit(Job()).value(), 1);
   const std::string request = server_.request();
   EXPECT_THAT(request, StartsWith("POST /slurm/v0.0.38/job/submit HTTP/1.1\r\n"));
@@ -206,12 +202,12 @@ TEST_F(RestTest, AJobIsPosted) {
 }
 
 TEST_F(RestTest, AJobThatHasToWaitIsAccepted) {
-  server_.Say(Answer(200, Sample("rest_waits_22_05.json")));
+  server_.Say(Answer(200, ::vernier::testing::SlurmSample("rest_waits_22_05.json")));
   EXPECT_EQ(rest_->Submit(Job()).value(), 2);
 }
 
 TEST_F(RestTest, SaysWhySlurmRefuses) {
-  server_.Say(Answer(500, Sample("rest_refused_22_05.json")));
+  server_.Say(Answer(500, ::vernier::testing::SlurmSample("rest_refused_22_05.json")));
   EXPECT_THAT(rest_->Submit(Job()),
               StatusIs(kInvalidArgument, HasSubstr("Invalid partition name specified")));
   BatchJob job = Job();
@@ -225,21 +221,21 @@ TEST_F(RestTest, SaysWhySlurmRefuses) {
 }
 
 TEST_F(RestTest, ListsAreRead) {
-  server_.Say(Answer(200, Sample("squeue_22_05.json")));
+  server_.Say(Answer(200, ::vernier::testing::SlurmSample("squeue_22_05.json")));
   EXPECT_THAT(rest_->Jobs().value(), Not(IsEmpty()));
   EXPECT_THAT(server_.request(), StartsWith("GET /slurm/v0.0.38/jobs HTTP/1.1\r\n"));
-  server_.Say(Answer(200, Sample("sinfo_22_05.json")));
+  server_.Say(Answer(200, ::vernier::testing::SlurmSample("sinfo_22_05.json")));
   EXPECT_EQ(rest_->Nodes().value().size(), 4U);
   EXPECT_THAT(server_.request(), StartsWith("GET /slurm/v0.0.38/nodes HTTP/1.1\r\n"));
 }
 
 TEST_F(RestTest, StopsAndCancels) {
-  server_.Say(Answer(200, Sample("rest_done_22_05.json")));
+  server_.Say(Answer(200, ::vernier::testing::SlurmSample("rest_done_22_05.json")));
   EXPECT_THAT(rest_->Stop(7, Listener::kStep), IsOk());
   EXPECT_THAT(server_.request(), StartsWith("DELETE /slurm/v0.0.38/job/7?signal=URG HTTP"));
   EXPECT_THAT(rest_->Cancel(7), IsOk());
   EXPECT_THAT(server_.request(), StartsWith("DELETE /slurm/v0.0.38/job/7 HTTP"));
-  server_.Say(Answer(500, Sample("rest_no_job_22_05.json")));
+  server_.Say(Answer(500, ::vernier::testing::SlurmSample("rest_no_job_22_05.json")));
   EXPECT_THAT(rest_->Stop(9999, Listener::kStep), IsOk());
   EXPECT_THAT(rest_->Cancel(9999), IsOk());
 }
@@ -253,8 +249,10 @@ TEST_F(RestTest, NothingIsKnownWithoutAnAnswerOfTheController) {
     EXPECT_THAT(rest_->Cancel(1), StatusIs(kUnavailable, HasSubstr(words)));
     EXPECT_THAT(rest_->Jobs(), StatusIs(kUnavailable, Not(HasSubstr("secret"))));
   };
-  expect_unavailable(Answer(500, Sample("rest_no_token_22_05.json")), "token is not valid");
-  expect_unavailable(Answer(500, Sample("rest_no_controller_22_05.json")), "connect failure");
+  expect_unavailable(Answer(500, ::vernier::testing::SlurmSample("rest_no_token_22_05.json")),
+                     "token is not valid");
+  expect_unavailable(Answer(500, ::vernier::testing::SlurmSample("rest_no_controller_22_05.json")),
+                     "connect failure");
   expect_unavailable(Answer(401, "Authentication failure"), "refuses user 'ada' and the token");
   expect_unavailable(Answer(502, "<html>Bad Gateway</html>"), "HTTP status 502");
   expect_unavailable(Answer(500, R"({"errors": [], "jobs": [], "nodes": []})"), "HTTP status 500");

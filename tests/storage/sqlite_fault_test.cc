@@ -23,7 +23,7 @@ using ::vernier::testing::TrialCommit;
 using ::vernier::testing::WriteTrials;
 using ::vernier::testing::Written;
 
-constexpr int kCommits = 6;
+constexpr int kFaultCommits = 6;
 
 struct FaultCase {
   std::string name;
@@ -43,7 +43,7 @@ class FaultLoop : public ::testing::TestWithParam<FaultCase> {
     if (!store.ok()) return written;
     // SQLite gets over some faults while it makes a file. One while a commit is written must be told.
     const bool failed_before = vfs_.failed();
-    written = WriteTrials(**store, "a", kCommits);
+    written = WriteTrials(**store, "a", kFaultCommits);
     if (!failed_before) {
       EXPECT_EQ(written.error.ok(), !vfs_.failed()) << written.error;
     }

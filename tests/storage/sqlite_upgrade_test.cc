@@ -18,7 +18,7 @@ using ::vernier::testing::IsOk;
 using ::vernier::testing::TempFolder;
 using ::vernier::testing::TrialCommit;
 
-constexpr std::size_t kAll = 1'000'000;
+constexpr std::size_t kAllRows = 1'000'000;
 
 std::vector<std::int64_t> NumbersIn(const Storage& storage, StudyId study, const TrialScan& scan) {
   std::vector<std::int64_t> numbers;
@@ -33,15 +33,15 @@ std::vector<std::int64_t> NumbersIn(const Storage& storage, StudyId study, const
 }
 
 void ExpectSameContent(const Storage& expected, const Storage& actual) {
-  ASSERT_OK_AND_ASSIGN(const auto studies, expected.ListStudies(StudyId(0), kAll));
-  ASSERT_OK_AND_ASSIGN(const auto read, actual.ListStudies(StudyId(0), kAll));
+  ASSERT_OK_AND_ASSIGN(const auto studies, expected.ListStudies(StudyId(0), kAllRows));
+  ASSERT_OK_AND_ASSIGN(const auto read, actual.ListStudies(StudyId(0), kAllRows));
   EXPECT_EQ(read, studies);
   EXPECT_EQ(studies.size(), 2u);
   for (const Study& study : studies) {
-    EXPECT_EQ(actual.ListTrials(study.id, TrialNumber(0), kAll).value(),
-              expected.ListTrials(study.id, TrialNumber(0), kAll).value());
-    EXPECT_EQ(actual.ReadEvents(study.id, EventSeq(0), kAll).value(),
-              expected.ReadEvents(study.id, EventSeq(0), kAll).value());
+    EXPECT_EQ(actual.ListTrials(study.id, TrialNumber(0), kAllRows).value(),
+              expected.ListTrials(study.id, TrialNumber(0), kAllRows).value());
+    EXPECT_EQ(actual.ReadEvents(study.id, EventSeq(0), kAllRows).value(),
+              expected.ReadEvents(study.id, EventSeq(0), kAllRows).value());
     for (const TrialScan& scan : {TrialScan{.metric = "loss"},
                                   TrialScan{.metric = "accuracy", .descending = true},
                                   TrialScan{.states = {TrialState::kCompleted}}}) {

@@ -29,7 +29,7 @@ using testing::StatusIs;
 using testing::TempFolder;
 
 constexpr std::size_t kPageSize = 4096;
-const std::vector<std::string> kNames = {"first", "second", "third"};
+const std::vector<std::string> kStudyNames = {"first", "second", "third"};
 
 Caller Me() { return {.actor = "test", .request_id = ""}; }
 
@@ -50,7 +50,7 @@ class StoreDamage : public ::testing::Test {
     {
       ASSERT_OK_AND_ASSIGN(const auto storage, OpenSqliteStorage({.path = path_}));
       const auto studies = Studies::Create(*storage, clock_);
-      for (const std::string& name : kNames) {
+      for (const std::string& name : kStudyNames) {
         ASSERT_OK_AND_ASSIGN(const Study study,
                              studies->CreateStudy(study::ClientSpec(name), Me()));
         study::RandomWorkload workload(*studies, clock_, study.id, 4711);
@@ -96,7 +96,7 @@ class StoreDamage : public ::testing::Test {
     const auto header = [](const Study& study) {
       return fmt::format("{} {} {}", study.spec.name, study.trials, study.last_event.value());
     };
-    for (const std::string& name : kNames) {
+    for (const std::string& name : kStudyNames) {
       note("by name ", (*storage)->GetStudyByName(name), header);
     }
     for (int id = 1; id <= 3; ++id) {
@@ -168,7 +168,7 @@ TEST_F(StoreDamage, EveryStudyOfAStoreWithADamagedPageIsRightOrDamaged) {
   {
     ASSERT_OK_AND_ASSIGN(const auto storage, OpenSqliteStorage({.path = path_}));
     const auto studies = Studies::Create(*storage, clock_);
-    for (const std::string& name : kNames) right[name] = studies->FindStudy(name).value();
+    for (const std::string& name : kStudyNames) right[name] = studies->FindStudy(name).value();
   }
   for (std::size_t page = 0; page < PageCount(); ++page) {
     DamagePage(page, std::string(kPageSize, '\xA5'));
@@ -176,7 +176,7 @@ TEST_F(StoreDamage, EveryStudyOfAStoreWithADamagedPageIsRightOrDamaged) {
     if (!IsSaid(storage.status())) continue;
     const auto studies = Studies::Create(**storage, clock_);
     IsSaid(studies->Tick().status());
-    for (const std::string& name : kNames) {
+    for (const std::string& name : kStudyNames) {
       const absl::StatusOr<Study> study = studies->FindStudy(name);
       if (!IsSaid(study.status())) continue;
       EXPECT_EQ(study->spec, right[name].spec) << "page " << page;
@@ -185,7 +185,8 @@ TEST_F(StoreDamage, EveryStudyOfAStoreWithADamagedPageIsRightOrDamaged) {
     }
     const auto list = studies->ListStudies();
     if (!IsSaid(list.status())) continue;
-    EXPECT_GE(list->size() + studies->DamagedStudies().size(), kNames.size()) << "page " << page;
+    EXPECT_GE(list->size() + studies->DamagedStudies().size(), kStudyNames.size())
+        << "page " << page;
   }
 }
 
@@ -266,7 +267,7 @@ TEST_F(StoreDamage, ACommitThatMeetsDamageDoesNotSpoilThoseItIsWrittenWith) {
     ASSERT_OK_AND_ASSIGN(const auto storage,
                          sqlite::Open({.path = path_}, {.vfs = "", .synchronous = false}));
     // So many that the ends of their logs are in different pages of every index.
-    for (const std::string& name : kNames) {
+    for (const std::string& name : kStudyNames) {
       ASSERT_THAT(testing::WriteTrials(*storage, name, 600).error, IsOk());
     }
   }
@@ -276,11 +277,11 @@ TEST_F(StoreDamage, ACommitThatMeetsDamageDoesNotSpoilThoseItIsWrittenWith) {
     DamagePage(page, std::string(kPageSize, '\xA5'));
     ASSERT_OK_AND_ASSIGN(const auto storage, OpenSqliteStorage({.path = path_}));
     std::vector<Study> studies;
-    for (const std::string& name : kNames) {
+    for (const std::string& name : kStudyNames) {
       const absl::StatusOr<Study> study = storage->GetStudyByName(name);
       if (study.ok()) studies.push_back(*study);
     }
-    if (studies.size() < kNames.size()) continue;
+    if (studies.size() < kStudyNames.size()) continue;
     std::vector<std::unique_ptr<PendingCommit>> commits;
     for (const Study& study : studies) {
       commits.push_back(storage->Begin(testing::TrialCommit(study)));

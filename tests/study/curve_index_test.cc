@@ -7,6 +7,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/extreme_values.h"
 #include "vernier/core/rng.h"
 
 namespace vernier::study {
@@ -14,8 +15,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+using ::vernier::testing::kNan;
 
 TEST(ChooseExtremes, KeepsAllOfAShortCurve) {
   const std::vector<double> values = {3, 1, 2, 5};

@@ -1,7 +1,7 @@
 #include <cmath>
-#include <limits>
 
 #include "tests/study/study_fixture.h"
+#include "tests/support/extreme_values.h"
 
 // Which value of its curve a trial counts with, and when it has none.
 namespace vernier::study {
@@ -9,9 +9,8 @@ namespace {
 
 using ::testing::HasSubstr;
 using testing::IsOk;
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
+using ::vernier::testing::kInf;
+using ::vernier::testing::kNan;
 
 class FinalValuesTest : public StudyFixture {
  protected:
@@ -92,7 +91,7 @@ TEST_F(FinalValuesTest, WhatTheClientGivesInTheEndCountsAsItIs) {
 // A curve that went wrong is no result, whichever of its values was to count.
 TEST_F(FinalValuesTest, ATrialWhoseLastValueIsNotFiniteHasDiverged) {
   for (const FinalValue final : {FinalValue::kLast, FinalValue::kBest, FinalValue::kMeanOfLast}) {
-    for (const double bad : {kNaN, kInf, -kInf}) {
+    for (const double bad : {kNan, kInf, -kInf}) {
       const Trial trial = Run(final, 2, {0.5, 0.9, bad});
       EXPECT_EQ(trial.state, TrialState::kFailed);
       EXPECT_EQ(trial.failure, FailureClass::kDiverged);
@@ -106,13 +105,13 @@ TEST_F(FinalValuesTest, ATrialWhoseLastValueIsNotFiniteHasDiverged) {
 }
 
 TEST_F(FinalValuesTest, AValueThatBecomesANumberAgainCounts) {
-  EXPECT_EQ(Run(FinalValue::kLast, 1, {kNaN, 0.9}).final_metrics.at("accuracy"), 0.9);
+  EXPECT_EQ(Run(FinalValue::kLast, 1, {kNan, 0.9}).final_metrics.at("accuracy"), 0.9);
 }
 
 TEST_F(FinalValuesTest, ATrialThatWasToldToStopMayHaveDiverged) {
   const Study study = Create(ClientSpec());
   const Trial trial = SuggestOne(study.id);
-  ASSERT_THAT(Report(study.id, trial, 1, kNaN), IsOk());
+  ASSERT_THAT(Report(study.id, trial, 1, kNan), IsOk());
   ASSERT_THAT(studies_->StopTrial({study.id, trial.number}, "enough", As("ann")), IsOk());
   ASSERT_THAT(studies_->Complete({study.id, trial.number}, {}, TokenOf(trial), As("w1")), IsOk());
   EXPECT_EQ(Get(study.id, trial.number).failure, FailureClass::kDiverged);
@@ -120,7 +119,7 @@ TEST_F(FinalValuesTest, ATrialThatWasToldToStopMayHaveDiverged) {
 
 TEST_F(FinalValuesTest, ATrialThatDivergesOnlyAfterItsStopKeepsItsLastFiniteValue) {
   for (const FinalValue final : {FinalValue::kLast, FinalValue::kBest, FinalValue::kMeanOfLast}) {
-    for (const double bad : {kNaN, kInf, -kInf}) {
+    for (const double bad : {kNan, kInf, -kInf}) {
       StudySpec spec = ClientSpec();
       spec.objectives.front().final = final;
       const Study study = Create(spec);
@@ -155,10 +154,10 @@ TEST_F(FinalValuesTest, ARulesVerdictTellsWhichValuesCameBeforeTheStop) {
     const Trial poor = SuggestOne(study.id);
     const Trial diverged = SuggestOne(study.id, "w2");
     // The rule stops both at their first value.
-    for (const auto& [trial, value] : {std::pair(poor, 0.5), {diverged, kNaN}}) {
+    for (const auto& [trial, value] : {std::pair(poor, 0.5), {diverged, kNan}}) {
       ASSERT_THAT(Report(study.id, trial, 1, value), IsOk());
       ASSERT_EQ(Get(study.id, trial.number).state, TrialState::kStopping);
-      ASSERT_THAT(Report(study.id, trial, 2, kNaN), IsOk());
+      ASSERT_THAT(Report(study.id, trial, 2, kNan), IsOk());
     }
     Restart();
     for (const Trial& trial : {poor, diverged}) {
@@ -177,7 +176,7 @@ TEST_F(FinalValuesTest, ValuesThatAreNotFiniteAreCountedInARow) {
   const Study study = Create(ClientSpec());
   const Trial trial = SuggestOne(study.id);
   std::int64_t step = 0;
-  for (const double value : {kNaN, kInf, 0.5, kNaN}) {
+  for (const double value : {kNan, kInf, 0.5, kNan}) {
     ASSERT_THAT(Report(study.id, trial, ++step, value), IsOk());
     EXPECT_EQ(Get(study.id, trial.number).not_finite, step == 3 ? 0 : step == 4 ? 1 : step);
   }

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/algorithms/early_stopping/curves.h"
+#include "tests/support/extreme_values.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/core/rng.h"
 
@@ -17,17 +17,17 @@ namespace vernier {
 namespace {
 
 using ::testing::HasSubstr;
+using ::vernier::testing::kInf;
+using ::vernier::testing::kNan;
 using ::vernier::testing::MakeCurve;
 using ::vernier::testing::Options;
 using ::vernier::testing::Running;
 using ::vernier::testing::StatusIs;
 using ::vernier::testing::Stopped;
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr int kLength = 50;
+constexpr int kDecayLength = 50;
 
-std::unique_ptr<EarlyStopper> New(Goal goal, const Options& options = {}) {
+std::unique_ptr<EarlyStopper> NewDecay(Goal goal, const Options& options = {}) {
   return NewDecayRule(goal, {.name = "decay", .options = options}).value();
 }
 
@@ -41,7 +41,7 @@ struct Falls {
   }
   std::vector<double> To(double end, double rate) {
     std::vector<double> values;
-    for (int step = 1; step <= kLength; ++step) {
+    for (int step = 1; step <= kDecayLength; ++step) {
       values.push_back(end + 0.5 * std::exp(-step / rate) + 0.003 * rng.Normal());
     }
     return values;
@@ -69,7 +69,7 @@ std::vector<double> Negated(std::vector<double> values) {
 TEST(DecayRule, StopsATrialThatWillNotBeTheBestAndNotOneThatMay) {
   const std::vector<Curve> complete = Complete(10);
   Falls falls(2);
-  const auto rule = New(Goal::kMinimize);
+  const auto rule = NewDecay(Goal::kMinimize);
   const Verdict poor = rule->Judge(Running(First(falls.To(0.65, 3), 15)), complete);
   EXPECT_TRUE(poor.stop) << poor.explanation;
   EXPECT_NEAR(poor.numbers.at("expected_end"), 0.65, 0.03);
@@ -88,8 +88,8 @@ TEST(DecayRule, MaximizesAsItMinimizes) {
   Falls falls(2);
   for (int i = 0; i < 30; ++i) {
     const std::vector<double> part = First(falls.Next(), 3 + i);
-    const Verdict down = New(Goal::kMinimize)->Judge(Running(part), complete);
-    const Verdict up = New(Goal::kMaximize)->Judge(Running(Negated(part)), negated);
+    const Verdict down = NewDecay(Goal::kMinimize)->Judge(Running(part), complete);
+    const Verdict up = NewDecay(Goal::kMaximize)->Judge(Running(Negated(part)), negated);
     EXPECT_EQ(down.stop, up.stop);
     EXPECT_NEAR(down.numbers.at("probability"), up.numbers.at("probability"), 1e-9);
   }
@@ -98,7 +98,7 @@ TEST(DecayRule, MaximizesAsItMinimizes) {
 // Of the trials that are judged to be among the best with a probability of p, about a share of p is.
 TEST(DecayRule, ProbabilitiesAreAboutRight) {
   const std::vector<Curve> complete = Complete(12);
-  const auto rule = New(Goal::kMinimize, {{"p", 1e-300}});
+  const auto rule = NewDecay(Goal::kMinimize, {{"p", 1e-300}});
   Falls falls(3);
   double expected = 0;
   double observed = 0;
@@ -125,17 +125,19 @@ TEST(DecayRule, LearnsWhatCompleteCurvesShare) {
   std::vector<Curve> complete;
   const auto with_drop = [&](double end) {
     std::vector<double> values;
-    for (int step = 1; step <= kLength; ++step) {
+    for (int step = 1; step <= kDecayLength; ++step) {
       const double before = end + 0.3 + 0.2 * std::exp(-step / 3.0);
       values.push_back((step <= 35 ? before : end) + 0.003 * rng.Normal());
     }
     return values;
   };
   for (int i = 0; i < 12; ++i) complete.push_back(MakeCurve(with_drop(0.3 + 0.03 * i)));
-  const Verdict good = New(Goal::kMinimize)->Judge(Running(First(with_drop(0.25), 30)), complete);
+  const Verdict good =
+      NewDecay(Goal::kMinimize)->Judge(Running(First(with_drop(0.25), 30)), complete);
   EXPECT_FALSE(good.stop) << good.explanation;
   EXPECT_NEAR(good.numbers.at("expected_end"), 0.25, 0.05);
-  const Verdict poor = New(Goal::kMinimize)->Judge(Running(First(with_drop(0.7), 30)), complete);
+  const Verdict poor =
+      NewDecay(Goal::kMinimize)->Judge(Running(First(with_drop(0.7), 30)), complete);
   EXPECT_TRUE(poor.stop) << poor.explanation;
 }
 
@@ -144,18 +146,18 @@ TEST(DecayRule, WaitsForTrialsThatEndedByThemselves) {
   Falls falls(5);
   others.push_back(Stopped(First(falls.Next(), 5)));
   others.push_back(Running(falls.Next()));
-  const Verdict verdict = New(Goal::kMinimize)->Judge(Running({9, 9, 9, 9}), others);
+  const Verdict verdict = NewDecay(Goal::kMinimize)->Judge(Running({9, 9, 9, 9}), others);
   EXPECT_FALSE(verdict.stop);
   EXPECT_EQ(verdict.explanation, "3 trials ended by themselves, the rule needs 4");
   others.push_back(MakeCurve(falls.Next()));
-  EXPECT_TRUE(New(Goal::kMinimize)->Judge(Running({9, 9, 9, 9}), others).stop);
-  EXPECT_EQ(New(Goal::kMinimize)->Judge(Running({9, 9}), others).explanation,
+  EXPECT_TRUE(NewDecay(Goal::kMinimize)->Judge(Running({9, 9, 9, 9}), others).stop);
+  EXPECT_EQ(NewDecay(Goal::kMinimize)->Judge(Running({9, 9}), others).explanation,
             "2 values reported, the trial is judged from 3 on");
 }
 
 TEST(DecayRule, ATrialThatIsTheBestAlreadyGoesOn) {
   const std::vector<Curve> complete = Complete(6);
-  const auto rule = New(Goal::kMinimize, {{"p", 1.0}});
+  const auto rule = NewDecay(Goal::kMinimize, {{"p", 1.0}});
   EXPECT_FALSE(rule->Judge(Running({0.9, 0.5, 0.01}), complete).stop);
   EXPECT_TRUE(rule->Judge(Running({0.9, 0.9, 0.9}), complete).stop);
 }
@@ -164,7 +166,7 @@ TEST(DecayRule, NeedsTheTolerance) {
   const std::vector<Curve> complete = Complete(8);
   const std::vector<double> part = First(Falls(6).To(0.12, 3), 25);
   const auto probability = [&](double tolerance) {
-    return New(Goal::kMinimize, {{"tolerance", tolerance}})
+    return NewDecay(Goal::kMinimize, {{"tolerance", tolerance}})
         ->Judge(Running(part), complete)
         .numbers.at("probability");
   };
@@ -178,13 +180,13 @@ TEST(DecayRule, StopsADivergedTrial) {
     const auto after = [&](int count) {
       std::vector<double> values = {1, 0.8};
       values.resize(static_cast<std::size_t>(2 + count), value);
-      return New(Goal::kMinimize)->Judge(Running(values), complete);
+      return NewDecay(Goal::kMinimize)->Judge(Running(values), complete);
     };
     EXPECT_EQ(after(5).explanation, "the last 5 values up to step 7 are not finite");
     EXPECT_TRUE(after(5).stop);
     EXPECT_THAT(after(1).explanation, HasSubstr("0.8 at step 2 is expected to end at "));
   }
-  EXPECT_FALSE(New(Goal::kMinimize)->Judge(Running({1, 0.8, -kInf}), complete).stop);
+  EXPECT_FALSE(NewDecay(Goal::kMinimize)->Judge(Running({1, 0.8, -kInf}), complete).stop);
 }
 
 TEST(DecayRule, IsNotMisledByAnExplodedOrAFlatStudy) {
@@ -193,13 +195,14 @@ TEST(DecayRule, IsNotMisledByAnExplodedOrAFlatStudy) {
   others.push_back(MakeCurve({1e300, 1e305, 1e308}));
   others.push_back(MakeCurve({kNan, kInf, 0.4}));
   others.push_back(MakeCurve({1, kNan}));
-  const Verdict verdict = New(Goal::kMinimize)->Judge(Running(First(falls.To(0.6, 3), 15)), others);
+  const Verdict verdict =
+      NewDecay(Goal::kMinimize)->Judge(Running(First(falls.To(0.6, 3), 15)), others);
   EXPECT_TRUE(std::isfinite(verdict.numbers.at("expected_end"))) << verdict.explanation;
   EXPECT_NEAR(verdict.numbers.at("expected_end"), 0.6, 0.1);
   const std::vector<Curve> flat(5, MakeCurve({0, 0, 0, 0, 0}));
-  const Verdict same = New(Goal::kMinimize)->Judge(Running({0, 0, 0}), flat);
+  const Verdict same = NewDecay(Goal::kMinimize)->Judge(Running({0, 0, 0}), flat);
   EXPECT_TRUE(std::isfinite(same.numbers.at("probability")));
-  const Verdict worse = New(Goal::kMinimize)->Judge(Running({5, 5, 5}), flat);
+  const Verdict worse = NewDecay(Goal::kMinimize)->Judge(Running({5, 5, 5}), flat);
   EXPECT_TRUE(worse.stop) << worse.explanation;
 }
 
@@ -212,18 +215,18 @@ TEST(DecayRule, TakesStepsOfAnySizeAndSeveralLengths) {
   others[1].points.resize(3);
   Curve running = Running(First(Falls(8).To(0.65, 3), 15));
   for (CurvePoint& point : running.points) point.step = 500 * (point.step - 1);
-  EXPECT_TRUE(New(Goal::kMinimize)->Judge(running, others).stop);
+  EXPECT_TRUE(NewDecay(Goal::kMinimize)->Judge(running, others).stop);
   // Longer than any before.
   running.points.push_back({.step = 100'000'000, .value = 0.6});
   EXPECT_TRUE(
-      std::isfinite(New(Goal::kMinimize)->Judge(running, others).numbers.at("probability")));
+      std::isfinite(NewDecay(Goal::kMinimize)->Judge(running, others).numbers.at("probability")));
 }
 
 TEST(DecayRule, DoesNotDependOnTheUnit) {
   const std::vector<Curve> complete = Complete(9);
   const std::vector<double> part = First(Falls(9).To(0.4, 6), 9);
   const double expected =
-      New(Goal::kMinimize)->Judge(Running(part), complete).numbers.at("probability");
+      NewDecay(Goal::kMinimize)->Judge(Running(part), complete).numbers.at("probability");
   for (const double unit : {1e-12, 1e6, 1e100}) {
     std::vector<Curve> scaled = complete;
     for (Curve& curve : scaled) {
@@ -231,9 +234,10 @@ TEST(DecayRule, DoesNotDependOnTheUnit) {
     }
     std::vector<double> running = part;
     for (double& value : running) value *= unit;
-    EXPECT_NEAR(New(Goal::kMinimize)->Judge(Running(running), scaled).numbers.at("probability"),
-                expected,
-                1e-6)
+    EXPECT_NEAR(
+        NewDecay(Goal::kMinimize)->Judge(Running(running), scaled).numbers.at("probability"),
+        expected,
+        1e-6)
         << unit;
   }
 }

@@ -1,5 +1,4 @@
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -7,6 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/algorithms/early_stopping/curves.h"
+#include "tests/support/extreme_values.h"
 #include "tests/support/status_matchers.h"
 
 namespace vernier {
@@ -18,16 +18,16 @@ using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
+using ::vernier::testing::kInf;
+using ::vernier::testing::kNan;
 using ::vernier::testing::MakeCurve;
 using ::vernier::testing::Options;
 using ::vernier::testing::Running;
 using ::vernier::testing::StatusIs;
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
-std::unique_ptr<EarlyStopper> New(Goal goal,
-                                  const Options& options = {{"min_trials", std::int64_t{1}}}) {
+std::unique_ptr<EarlyStopper> NewMedian(Goal goal,
+                                        const Options& options = {
+                                            {"min_trials", std::int64_t{1}}}) {
   // Without a warm-up, where a test has none of its own.
   Options all = options;
   all.try_emplace("warm_up", 0.0);
@@ -39,7 +39,7 @@ bool Stops(Goal goal,
            const std::vector<std::vector<double>>& others) {
   std::vector<Curve> curves;
   for (const std::vector<double>& values : others) curves.push_back(MakeCurve(values));
-  return New(goal)->Judge(Running(running), curves).stop;
+  return NewMedian(goal)->Judge(Running(running), curves).stop;
 }
 
 TEST(MedianRule, ComparesTheBestSoFarWithTheMedianOfRunningAverages) {
@@ -73,7 +73,7 @@ TEST(MedianRule, TakesTheMiddleOfAnEvenNumberOfCurves) {
 
 TEST(MedianRule, ExplainsWithTheNumbersThatItCompared) {
   const std::vector<Curve> others = {MakeCurve({0, 2}), MakeCurve({2, 4}), MakeCurve({4, 6})};
-  const Verdict stop = New(Goal::kMaximize)->Judge(Running({2.5, 1}), others);
+  const Verdict stop = NewMedian(Goal::kMaximize)->Judge(Running({2.5, 1}), others);
   EXPECT_TRUE(stop.stop);
   EXPECT_THAT(stop.numbers,
               UnorderedElementsAre(
@@ -81,13 +81,13 @@ TEST(MedianRule, ExplainsWithTheNumbersThatItCompared) {
   EXPECT_EQ(stop.explanation,
             "best value 2.5 up to step 2 is worse than 3, the median of the running averages of 3 "
             "finished trials");
-  const Verdict go_on = New(Goal::kMaximize)->Judge(Running({4}), others);
+  const Verdict go_on = NewMedian(Goal::kMaximize)->Judge(Running({4}), others);
   EXPECT_FALSE(go_on.stop);
   EXPECT_THAT(go_on.explanation, HasSubstr("is no worse than 2"));
 }
 
 TEST(MedianRule, WaitsForEnoughFinishedTrialsThatReachedTheStep) {
-  const auto rule = New(Goal::kMaximize, {{"min_trials", std::int64_t{3}}});
+  const auto rule = NewMedian(Goal::kMaximize, {{"min_trials", std::int64_t{3}}});
   Curve late = MakeCurve({9});
   late.points[0].step = 50;
   std::vector<Curve> others = {MakeCurve({9}), MakeCurve({9}), MakeCurve({9}, false), late};
@@ -99,7 +99,7 @@ TEST(MedianRule, WaitsForEnoughFinishedTrialsThatReachedTheStep) {
 }
 
 TEST(MedianRule, NeedsFiveFinishedTrialsByDefault) {
-  const auto rule = New(Goal::kMaximize, {});
+  const auto rule = NewMedian(Goal::kMaximize, {});
   std::vector<Curve> others(4, MakeCurve({9}));
   EXPECT_FALSE(rule->Judge(Running({1}), others).stop);
   others.push_back(MakeCurve({9}));
@@ -108,7 +108,7 @@ TEST(MedianRule, NeedsFiveFinishedTrialsByDefault) {
 
 TEST(MedianRule, GivesTheTrialItsGrace) {
   const auto rule =
-      New(Goal::kMaximize, {{"min_trials", std::int64_t{1}}, {"min_steps", std::int64_t{3}}});
+      NewMedian(Goal::kMaximize, {{"min_trials", std::int64_t{1}}, {"min_steps", std::int64_t{3}}});
   const std::vector<Curve> others = {MakeCurve({9, 9, 9})};
   const Verdict early = rule->Judge(Running({1, 1}), others);
   EXPECT_FALSE(early.stop);
@@ -117,10 +117,10 @@ TEST(MedianRule, GivesTheTrialItsGrace) {
 }
 
 TEST(MedianRule, LetsTheLastJudgementStandBetweenIntervals) {
-  const auto rule = New(Goal::kMaximize,
-                        {{"min_trials", std::int64_t{1}},
-                         {"min_steps", std::int64_t{2}},
-                         {"interval", std::int64_t{3}}});
+  const auto rule = NewMedian(Goal::kMaximize,
+                              {{"min_trials", std::int64_t{1}},
+                               {"min_steps", std::int64_t{2}},
+                               {"interval", std::int64_t{3}}});
   const std::vector<Curve> others = {MakeCurve({5, 5, 5, 5, 5})};
   EXPECT_FALSE(rule->Judge(Running({1}), others).stop);
   EXPECT_TRUE(rule->Judge(Running({1, 1}), others).stop);
@@ -154,7 +154,7 @@ TEST(MedianRule, LeavesNanOut) {
 TEST(MedianRule, StopsATrialThatReportsNothingButNan) {
   const std::vector<Curve> others = {MakeCurve({3})};
   for (const Goal goal : {Goal::kMaximize, Goal::kMinimize}) {
-    const Verdict verdict = New(goal)->Judge(Running({kNan}), others);
+    const Verdict verdict = NewMedian(goal)->Judge(Running({kNan}), others);
     EXPECT_TRUE(verdict.stop);
     EXPECT_FALSE(verdict.numbers.contains("best"));
     EXPECT_THAT(verdict.explanation, StartsWith("no value but NaN up to step 1 is worse than 3"));
@@ -169,7 +169,7 @@ TEST(MedianRule, SurvivesInfinitiesAndHugeValues) {
 }
 
 TEST(MedianRule, HasNothingToJudgeWithoutReports) {
-  const Verdict verdict = New(Goal::kMaximize)->Judge(Running({}), {});
+  const Verdict verdict = NewMedian(Goal::kMaximize)->Judge(Running({}), {});
   EXPECT_FALSE(verdict.stop);
   EXPECT_THAT(verdict.numbers, IsEmpty());
 }

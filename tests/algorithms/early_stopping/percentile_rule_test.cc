@@ -1,13 +1,13 @@
 #include "algorithms/early_stopping/percentile_rule.h"
 
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/algorithms/early_stopping/curves.h"
+#include "tests/support/extreme_values.h"
 #include "tests/support/status_matchers.h"
 
 namespace vernier {
@@ -16,16 +16,15 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
+using ::vernier::testing::kInf;
+using ::vernier::testing::kNan;
 using ::vernier::testing::MakeCurve;
 using ::vernier::testing::Options;
 using ::vernier::testing::Running;
 using ::vernier::testing::StatusIs;
 using ::vernier::testing::Stopped;
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
-std::unique_ptr<EarlyStopper> New(Goal goal, Options options = {}) {
+std::unique_ptr<EarlyStopper> NewPercentile(Goal goal, Options options = {}) {
   options.try_emplace("min_trials", std::int64_t{1});
   return NewPercentileRule(goal, {.name = "percentile", .options = options}).value();
 }
@@ -40,14 +39,14 @@ std::vector<Curve> Flat(const std::vector<double>& values) {
 TEST(PercentileRule, KeepsATrialThatIsAmongTheBestQuarter) {
   // Of 1 … 5 a quarter is at 4 or better if larger is better, at 2 or better if smaller is.
   const std::vector<Curve> others = Flat({3, 1, 5, 2, 4});
-  EXPECT_TRUE(New(Goal::kMaximize)->Judge(Running({3.9, 3.9}), others).stop);
-  EXPECT_FALSE(New(Goal::kMaximize)->Judge(Running({4, 4}), others).stop);
-  EXPECT_TRUE(New(Goal::kMinimize)->Judge(Running({2.1, 2.1}), others).stop);
-  EXPECT_FALSE(New(Goal::kMinimize)->Judge(Running({2, 2}), others).stop);
+  EXPECT_TRUE(NewPercentile(Goal::kMaximize)->Judge(Running({3.9, 3.9}), others).stop);
+  EXPECT_FALSE(NewPercentile(Goal::kMaximize)->Judge(Running({4, 4}), others).stop);
+  EXPECT_TRUE(NewPercentile(Goal::kMinimize)->Judge(Running({2.1, 2.1}), others).stop);
+  EXPECT_FALSE(NewPercentile(Goal::kMinimize)->Judge(Running({2, 2}), others).stop);
 }
 
 TEST(PercentileRule, InterpolatesBetweenTrials) {
-  const auto rule = New(Goal::kMaximize, {{"percentile", 40.0}});
+  const auto rule = NewPercentile(Goal::kMaximize, {{"percentile", 40.0}});
   const Verdict verdict = rule->Judge(Running({1, 1}), Flat({1, 2, 4}));
   EXPECT_THAT(verdict.numbers,
               UnorderedElementsAre(Pair("step", 2),
@@ -57,12 +56,12 @@ TEST(PercentileRule, InterpolatesBetweenTrials) {
 }
 
 TEST(PercentileRule, WithFiftyIsTheMedianRule) {
-  const auto rule = New(Goal::kMinimize, {{"percentile", 50.0}});
+  const auto rule = NewPercentile(Goal::kMinimize, {{"percentile", 50.0}});
   EXPECT_EQ(rule->Judge(Running({9, 9}), Flat({1, 2, 4, 5})).numbers.at("threshold"), 3);
 }
 
 TEST(PercentileRule, WarmsUpForAShareOfTheUsualLength) {
-  const auto rule = New(Goal::kMaximize, {{"warm_up", 0.25}});
+  const auto rule = NewPercentile(Goal::kMaximize, {{"warm_up", 0.25}});
   const std::vector<Curve> others = Flat({5, 5});
   const Verdict early = rule->Judge(Running({1, 1, 1, 1}), others);
   EXPECT_FALSE(early.stop);
@@ -71,7 +70,7 @@ TEST(PercentileRule, WarmsUpForAShareOfTheUsualLength) {
 }
 
 TEST(PercentileRule, DoesNotTakeAStoppedTrialsLengthForTheUsualOne) {
-  const auto rule = New(Goal::kMaximize, {{"warm_up", 0.5}});
+  const auto rule = NewPercentile(Goal::kMaximize, {{"warm_up", 0.5}});
   std::vector<Curve> others(9, Stopped({9, 9}));
   EXPECT_THAT(rule->Judge(Running({1, 1, 1}), others).explanation, HasSubstr("ended by itself"));
   others.push_back(MakeCurve({9, 9, 9, 9, 9, 9, 9, 9}));
@@ -80,12 +79,12 @@ TEST(PercentileRule, DoesNotTakeAStoppedTrialsLengthForTheUsualOne) {
 }
 
 TEST(PercentileRule, JudgesWithoutAWarmUpBeforeAnyTrialEndedByItself) {
-  const auto rule = New(Goal::kMaximize, {{"warm_up", 0.0}});
+  const auto rule = NewPercentile(Goal::kMaximize, {{"warm_up", 0.0}});
   EXPECT_TRUE(rule->Judge(Running({1}), {{Stopped({9, 9})}}).stop);
 }
 
 TEST(PercentileRule, IsPatientWithATrialThatImproves) {
-  const auto rule = New(Goal::kMaximize, {{"patience", std::int64_t{2}}});
+  const auto rule = NewPercentile(Goal::kMaximize, {{"patience", std::int64_t{2}}});
   const std::vector<Curve> others = Flat({9, 9, 9});
   const Verdict improves = rule->Judge(Running({1, 2, 3}), others);
   EXPECT_FALSE(improves.stop);
@@ -95,9 +94,9 @@ TEST(PercentileRule, IsPatientWithATrialThatImproves) {
 }
 
 TEST(PercentileRule, SurvivesNanAndInfinities) {
-  EXPECT_TRUE(New(Goal::kMinimize)->Judge(Running({kNan, kNan}), Flat({1, 2})).stop);
-  EXPECT_FALSE(New(Goal::kMinimize)->Judge(Running({1, 1}), Flat({kInf, kInf, 2})).stop);
-  const auto rule = New(Goal::kMaximize, {{"percentile", 30.0}});
+  EXPECT_TRUE(NewPercentile(Goal::kMinimize)->Judge(Running({kNan, kNan}), Flat({1, 2})).stop);
+  EXPECT_FALSE(NewPercentile(Goal::kMinimize)->Judge(Running({1, 1}), Flat({kInf, kInf, 2})).stop);
+  const auto rule = NewPercentile(Goal::kMaximize, {{"percentile", 30.0}});
   EXPECT_FALSE(
       std::isnan(rule->Judge(Running({1, 1}), Flat({-kInf, kInf})).numbers.at("threshold")));
 }

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/algorithms/early_stopping/curves.h"
+#include "tests/support/extreme_values.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/core/rng.h"
 
@@ -19,16 +19,16 @@ namespace vernier {
 namespace {
 
 using ::testing::HasSubstr;
+using ::vernier::testing::kInf;
+using ::vernier::testing::kNan;
 using ::vernier::testing::MakeCurve;
 using ::vernier::testing::Options;
 using ::vernier::testing::StatusIs;
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr int kLength = 50;
+constexpr int kRegressionLength = 50;
 constexpr double kNoise = 0.003;
 
-std::unique_ptr<EarlyStopper> New(Goal goal, const Options& options = {}) {
+std::unique_ptr<EarlyStopper> NewRegression(Goal goal, const Options& options = {}) {
   return NewRegressionRule(goal, {.name = "regression", .options = options}).value();
 }
 
@@ -39,7 +39,7 @@ struct Trainer {
   Curve At(double x, double y) {
     Curve curve = MakeCurve({});
     curve.coordinates = {x, y};
-    for (int step = 1; step <= kLength; ++step) {
+    for (int step = 1; step <= kRegressionLength; ++step) {
       const double left = 1 / (1 + std::exp((step - 20) / 3.0));
       const double value = End(x) + (0.2 + 0.6 * std::sin(3 * y)) * left;
       curve.points.push_back({step, value + kNoise * rng.Normal()});
@@ -152,7 +152,7 @@ TEST(CurveRegression, NeedsTrialsThatCameFurther) {
 TEST(RegressionRule, StopsATrialThatWillNotBeTheBestAndNotOneThatMay) {
   Trainer trainer(6);
   const std::vector<Curve> complete = trainer.Complete(20);
-  const auto rule = New(Goal::kMinimize);
+  const auto rule = NewRegression(Goal::kMinimize);
   const Verdict poor = rule->Judge(CutAfter(trainer.At(0.95, 0.05), 10), complete);
   EXPECT_TRUE(poor.stop) << poor.explanation;
   EXPECT_NEAR(poor.numbers.at("expected_end"), Trainer::End(0.95), 0.05);
@@ -168,7 +168,7 @@ TEST(RegressionRule, ComparesWithTheBestTrialThatKeepsTheConstraints) {
   const auto end_of = [](const Curve& curve) { return curve.points.back().value; };
   std::ranges::sort(complete, {}, end_of);
   for (std::size_t i = 0; i < 19; ++i) complete[i].keeps_constraints = false;
-  const auto rule = New(Goal::kMinimize);
+  const auto rule = NewRegression(Goal::kMinimize);
   const Curve poor = CutAfter(trainer.At(0.95, 0.05), 10);
   const Verdict against_worst = rule->Judge(poor, complete);
   EXPECT_EQ(against_worst.numbers.at("best"), end_of(complete.back()));
@@ -202,7 +202,7 @@ TEST(CurveRegression, IsNotMisledByASingleOutlier) {
 TEST(RegressionRule, StopsATrialWhoseValuesStayNotFiniteAndNotASingleOne) {
   Trainer trainer(6);
   const std::vector<Curve> complete = trainer.Complete(20);
-  const auto rule = New(Goal::kMinimize);
+  const auto rule = NewRegression(Goal::kMinimize);
   Curve good = CutAfter(trainer.At(0.4, 0.7), 10);
   good.points.back().value = kNan;
   const Verdict once = rule->Judge(good, complete);
@@ -221,7 +221,7 @@ TEST(RegressionRule, StopsATrialWhoseValuesStayNotFiniteAndNotASingleOne) {
 TEST(RegressionRule, StopsNoTrialThatHasNearlyEnded) {
   Trainer trainer(6);
   const std::vector<Curve> complete = trainer.Complete(20);
-  const auto rule = New(Goal::kMinimize);
+  const auto rule = NewRegression(Goal::kMinimize);
   const Curve poor = trainer.At(0.95, 0.05);
   EXPECT_TRUE(rule->Judge(CutAfter(poor, 36), complete).stop);
   // Judged next at report 44 of 50.
@@ -229,7 +229,7 @@ TEST(RegressionRule, StopsNoTrialThatHasNearlyEnded) {
   EXPECT_FALSE(late.stop);
   EXPECT_THAT(late.explanation, HasSubstr("of usually 50 values reported"));
   Curve endless = poor;  // Goes on where others end.
-  for (int step = kLength + 1; step <= 2 * kLength; ++step) {
+  for (int step = kRegressionLength + 1; step <= 2 * kRegressionLength; ++step) {
     endless.points.push_back({step, endless.points.back().value});
   }
   endless.finished = false;
@@ -270,7 +270,7 @@ TEST(AutomaticRule, IsTheRegressionRuleThatAsksForMoreThanTheNoise) {
   const Curve promising = CutAfter(trainer.At(0.4, 0.7), 15);
   const Verdict as_noisy = rule->Judge(promising, complete);
   const Verdict by_option =
-      New(Goal::kMinimize, {{"tolerance", noise}})->Judge(promising, complete);
+      NewRegression(Goal::kMinimize, {{"tolerance", noise}})->Judge(promising, complete);
   EXPECT_EQ(as_noisy.numbers, by_option.numbers);
   EXPECT_EQ(as_noisy.stop, by_option.stop);
 }
@@ -291,8 +291,8 @@ TEST(RegressionRule, MaximizesAsItMinimizes) {
   for (const Curve& curve : complete) mirrored.push_back(negated(curve));
   for (std::size_t i = 3; i < 30; ++i) {
     const Curve part = CutAfter(trainer.Next(), i);
-    const Verdict down = New(Goal::kMinimize)->Judge(part, complete);
-    const Verdict up = New(Goal::kMaximize)->Judge(negated(part), mirrored);
+    const Verdict down = NewRegression(Goal::kMinimize)->Judge(part, complete);
+    const Verdict up = NewRegression(Goal::kMaximize)->Judge(negated(part), mirrored);
     EXPECT_EQ(down.stop, up.stop);
     EXPECT_NEAR(std::log10(1e-300 + down.numbers.at("probability")),
                 std::log10(1e-300 + up.numbers.at("probability")),
@@ -306,14 +306,16 @@ TEST(RegressionRule, JudgesLessOftenTheLongerACurve) {
   const std::vector<Curve> complete = trainer.Complete(10);
   const Curve whole = trainer.Next();
   const auto judged = [&](std::size_t reports) {
-    return New(Goal::kMinimize)->Judge(CutAfter(whole, reports), complete).numbers.at("step");
+    return NewRegression(Goal::kMinimize)
+        ->Judge(CutAfter(whole, reports), complete)
+        .numbers.at("step");
   };
   EXPECT_EQ(judged(3), 3);
   EXPECT_EQ(judged(6), 6);
   EXPECT_EQ(judged(7), 6);
   EXPECT_EQ(judged(17), 15);
   EXPECT_EQ(judged(18), 18);
-  EXPECT_EQ(New(Goal::kMinimize)->Judge(CutAfter(whole, 2), complete).explanation,
+  EXPECT_EQ(NewRegression(Goal::kMinimize)->Judge(CutAfter(whole, 2), complete).explanation,
             "2 values reported, the trial is judged from 3 on");
 }
 
@@ -322,7 +324,8 @@ TEST(RegressionRule, WaitsForTrialsThatEndedByThemselves) {
   std::vector<Curve> others = trainer.Complete(5);
   others.push_back(trainer.Next());
   Stop(others.back(), 10);
-  const Verdict verdict = New(Goal::kMinimize)->Judge(CutAfter(trainer.Next(), 10), others);
+  const Verdict verdict =
+      NewRegression(Goal::kMinimize)->Judge(CutAfter(trainer.Next(), 10), others);
   EXPECT_FALSE(verdict.stop);
   EXPECT_EQ(verdict.explanation, "5 trials ended by themselves, the rule needs 6");
   // All of them end before this step.
@@ -330,7 +333,8 @@ TEST(RegressionRule, WaitsForTrialsThatEndedByThemselves) {
   for (Curve& curve : others) {
     for (CurvePoint& point : curve.points) point.step += 1000;
   }
-  const Verdict before = New(Goal::kMinimize)->Judge(CutAfter(trainer.Next(), 10), others);
+  const Verdict before =
+      NewRegression(Goal::kMinimize)->Judge(CutAfter(trainer.Next(), 10), others);
   EXPECT_FALSE(before.stop);
   EXPECT_EQ(before.explanation, "too few other trials have come further than step 10");
 }
@@ -344,16 +348,16 @@ TEST(RegressionRule, IsNotMisledByAnExplodedOrAFlatStudy) {
     others.back().coordinates = {0.5, 0.5};
   }
   const Curve whole = trainer.Next();
-  const Verdict verdict = New(Goal::kMinimize)->Judge(CutAfter(whole, 15), others);
+  const Verdict verdict = NewRegression(Goal::kMinimize)->Judge(CutAfter(whole, 15), others);
   ASSERT_TRUE(verdict.numbers.contains("expected_end")) << verdict.explanation;
   EXPECT_NEAR(verdict.numbers.at("expected_end"), whole.points.back().value, 0.2);
   const std::vector<Curve> flat(7, MakeCurve({0, 0, 0, 0, 0}));
-  const Verdict same = New(Goal::kMinimize)->Judge(CutAfter(flat[0], 3), flat);
+  const Verdict same = NewRegression(Goal::kMinimize)->Judge(CutAfter(flat[0], 3), flat);
   EXPECT_TRUE(std::isfinite(same.numbers.at("probability"))) << same.explanation;
   Curve worse = MakeCurve({5, 5, 5}, /*finished=*/false);
-  EXPECT_TRUE(New(Goal::kMinimize)->Judge(worse, flat).stop);
+  EXPECT_TRUE(NewRegression(Goal::kMinimize)->Judge(worse, flat).stop);
   worse.points.back().value = kNan;
-  EXPECT_TRUE(New(Goal::kMinimize)->Judge(worse, flat).stop);
+  EXPECT_TRUE(NewRegression(Goal::kMinimize)->Judge(worse, flat).stop);
 }
 
 TEST(RegressionRule, DependsNeitherOnTheUnitNorOnTheStep) {

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/algorithms/early_stopping/curves.h"
+#include "tests/support/extreme_values.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/algorithm_catalogue.h"
 
@@ -19,12 +19,11 @@ using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
+using ::vernier::testing::kNan;
 using ::vernier::testing::MakeCurve;
 using ::vernier::testing::Options;
 using ::vernier::testing::Running;
 using ::vernier::testing::StatusIs;
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 std::unique_ptr<EarlyStopper> NewAsha(Goal goal, const Options& options) {
   return NewAshaRule(goal, {.name = "asha", .options = options}).value();
@@ -33,7 +32,7 @@ std::unique_ptr<EarlyStopper> NewHyperband(Goal goal, const Options& options) {
   return NewHyperbandRule(goal, {.name = "hyperband", .options = options}).value();
 }
 
-constexpr int kLength = 32;
+constexpr int kHalvingLength = 32;
 
 // Curves that cross, without ties.
 double ValueOf(int trial, int step) {
@@ -47,13 +46,13 @@ std::vector<int> RunAll(const EarlyStopper& rule, int trials) {
   for (int trial = 1; trial <= trials; ++trial) {
     Curve running{.trial = TrialNumber(trial)};
     int step = 0;
-    while (step < kLength) {
+    while (step < kHalvingLength) {
       ++step;
       running.points.push_back({.step = step, .value = ValueOf(trial, step)});
       if (rule.Judge(running, curves).stop) break;
     }
     running.finished = true;
-    running.stopped_early = step < kLength;
+    running.stopped_early = step < kHalvingLength;
     curves.push_back(running);
     lengths.push_back(step);
   }

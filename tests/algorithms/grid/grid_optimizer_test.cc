@@ -32,7 +32,7 @@ using ::vernier::testing::When;
 
 using Options = std::map<std::string, ParameterValue>;
 
-std::unique_ptr<Optimizer> New(const Space& space, const Options& options = {}) {
+std::unique_ptr<Optimizer> NewGrid(const Space& space, const Options& options = {}) {
   return NewGridOptimizer(MakeProblem(space), {.name = "grid", .options = options}).value();
 }
 
@@ -46,7 +46,7 @@ std::vector<std::string> Texts(const Suggestions& suggestions) {
 std::vector<std::string> AllCells(const Space& space,
                                   const Options& options = {},
                                   Rng rng = Rng(1)) {
-  return Texts(New(space, options)->Suggest({}, {}, "", rng, 100'000, {}).value());
+  return Texts(NewGrid(space, options)->Suggest({}, {}, "", rng, 100'000, {}).value());
 }
 
 std::vector<std::string> AxisTexts(const Parameter& parameter) {
@@ -134,8 +134,8 @@ std::vector<std::string> RunToTheEnd(const Space& space,
 
 TEST(GridOptimizer, ResumesFromItsStateOrFromTheTrialsAlone) {
   const Space space = MakeSpace({Int("a", 1, 4), Float("x", 0, 1, Scale::kLinear, 3)});
-  EXPECT_EQ(RunToTheEnd(space, *New(space), false), AllCells(space));
-  EXPECT_EQ(RunToTheEnd(space, *New(space), true), AllCells(space));
+  EXPECT_EQ(RunToTheEnd(space, *NewGrid(space), false), AllCells(space));
+  EXPECT_EQ(RunToTheEnd(space, *NewGrid(space), true), AllCells(space));
 }
 
 TEST(GridOptimizer, GoesBackForCellsThatWereGivenUp) {
@@ -144,7 +144,7 @@ TEST(GridOptimizer, GoesBackForCellsThatWereGivenUp) {
                                              Completed(2, {{"a", std::int64_t{3}}}, 0),
                                              Completed(3, {{"a", std::int64_t{4}}}, 0)};
   const auto asked =
-      New(space)->Suggest(Log(space, finished), {}, R"({"next":3,"seed":0})", Rng(1), 5, {});
+      NewGrid(space)->Suggest(Log(space, finished), {}, R"({"next":3,"seed":0})", Rng(1), 5, {});
   ASSERT_THAT(asked, IsOk());
   EXPECT_THAT(Texts(*asked), ElementsAre("a=2"));
 }
@@ -156,7 +156,7 @@ TEST(GridOptimizer, ShufflesWithoutLosingOrRepeatingACell) {
   EXPECT_THAT(std::set<std::string>(cells.begin(), cells.end()), SizeIs(100));
   EXPECT_NE(cells, AllCells(space));
   EXPECT_NE(cells, AllCells(space, {{"shuffle", true}}, Rng(2)));
-  EXPECT_EQ(RunToTheEnd(space, *New(space, {{"shuffle", true}}), false).size(), 100u);
+  EXPECT_EQ(RunToTheEnd(space, *NewGrid(space, {{"shuffle", true}}), false).size(), 100u);
 }
 
 TEST(GridOptimizer, ShufflesTheSameWayForTheSameSeed) {
@@ -169,7 +169,7 @@ TEST(GridOptimizer, StartsAtOnceOnAGridFarTooLargeToStore) {
   std::vector<Parameter> parameters;
   for (int i = 0; i < 100; ++i) parameters.push_back(Int("p" + std::to_string(i), 0, 1'000'000));
   const Space space = MakeSpace(parameters);
-  const auto asked = New(space)->Suggest({}, {}, "", Rng(1), 3, {});
+  const auto asked = NewGrid(space)->Suggest({}, {}, "", Rng(1), 3, {});
   ASSERT_THAT(asked, IsOk());
   EXPECT_EQ(asked->points[2].point.at("p99"), ParameterValue(std::int64_t{2}));
   EXPECT_THAT(
@@ -178,8 +178,8 @@ TEST(GridOptimizer, StartsAtOnceOnAGridFarTooLargeToStore) {
 }
 
 TEST(GridOptimizer, NumbersItsCellsInTheNote) {
-  const auto asked =
-      New(MakeSpace({Int("a", 1, 4)}))->Suggest({}, {}, R"({"next":2,"seed":0})", Rng(1), 1, {});
+  const auto asked = NewGrid(MakeSpace({Int("a", 1, 4)}))
+                         ->Suggest({}, {}, R"({"next":2,"seed":0})", Rng(1), 1, {});
   ASSERT_THAT(asked, IsOk());
   EXPECT_EQ(asked->points[0].note, "cell 3 of 4");
   EXPECT_EQ(asked->points[0].origin, "grid cell");

@@ -27,7 +27,7 @@ using ::vernier::testing::StatusIs;
 
 using Options = std::map<std::string, ParameterValue>;
 
-std::unique_ptr<Optimizer> New(const Space& space, const Options& options = {}) {
+std::unique_ptr<Optimizer> NewQuasiRandom(const Space& space, const Options& options = {}) {
   return NewQuasiRandomOptimizer(MakeProblem(space), {.name = "quasi-random", .options = options})
       .value();
 }
@@ -57,7 +57,7 @@ std::vector<Point> FirstPoints(const Space& space,
 
 TEST(QuasiRandomOptimizer, PutsOnePointInEachBoxOfTheUnitSquare) {
   std::set<std::pair<int, int>> boxes;
-  for (const Point& point : FirstPoints(UnitSquare(), *New(UnitSquare()), 64, 1)) {
+  for (const Point& point : FirstPoints(UnitSquare(), *NewQuasiRandom(UnitSquare()), 64, 1)) {
     boxes.emplace(static_cast<int>(std::get<double>(point.at("x")) * 8),
                   static_cast<int>(std::get<double>(point.at("y")) * 8));
   }
@@ -65,7 +65,7 @@ TEST(QuasiRandomOptimizer, PutsOnePointInEachBoxOfTheUnitSquare) {
 }
 
 TEST(QuasiRandomOptimizer, ContinuesItsSequenceHoweverItIsAsked) {
-  const auto optimizer = New(UnitSquare());
+  const auto optimizer = NewQuasiRandom(UnitSquare());
   EXPECT_EQ(FirstPoints(UnitSquare(), *optimizer, 24, 1),
             FirstPoints(UnitSquare(), *optimizer, 24, 8));
 }
@@ -75,16 +75,17 @@ TEST(QuasiRandomOptimizer, ScramblesByItsSeedOrElseByTheFirstStream) {
   const auto first = [](const Optimizer& optimizer, std::uint64_t stream) {
     return optimizer.Suggest({}, {}, "", Rng(stream), 1, {}).value().points[0].point;
   };
-  EXPECT_EQ(first(*New(UnitSquare(), seeded), 1), first(*New(UnitSquare(), seeded), 2));
-  EXPECT_NE(first(*New(UnitSquare()), 1), first(*New(UnitSquare()), 2));
-  EXPECT_EQ(New(UnitSquare(), seeded)->options(), R"({"seed":4})");
-  EXPECT_EQ(New(UnitSquare())->options(), R"({"seed":null})");
+  EXPECT_EQ(first(*NewQuasiRandom(UnitSquare(), seeded), 1),
+            first(*NewQuasiRandom(UnitSquare(), seeded), 2));
+  EXPECT_NE(first(*NewQuasiRandom(UnitSquare()), 1), first(*NewQuasiRandom(UnitSquare()), 2));
+  EXPECT_EQ(NewQuasiRandom(UnitSquare(), seeded)->options(), R"({"seed":4})");
+  EXPECT_EQ(NewQuasiRandom(UnitSquare())->options(), R"({"seed":null})");
 }
 
 TEST(QuasiRandomOptimizer, GivesEveryValueOfAnIntegerItsShare) {
   std::map<std::string, int> counts;
   const Space space = MakeSpace({Int("n", 0, 7), Float("x", 0, 1)});
-  for (const Point& point : FirstPoints(space, *New(space), 64, 1))
+  for (const Point& point : FirstPoints(space, *NewQuasiRandom(space), 64, 1))
     ++counts[FormatValue(point.at("n"))];
   EXPECT_THAT(counts, SizeIs(8));
   EXPECT_THAT(counts, Each(::testing::Pair(::testing::_, 8)));
@@ -92,7 +93,7 @@ TEST(QuasiRandomOptimizer, GivesEveryValueOfAnIntegerItsShare) {
 
 TEST(QuasiRandomOptimizer, KeepsSuggestingWhereTheSequenceRarelyMeetsTheConstraints) {
   const Space space = MakeSpace({Float("x", 0, 1), Float("y", 0, 1)}, {"x + y <= 0.0001"});
-  const auto asked = New(space)->Suggest({}, {}, "", Rng(1), 3, {});
+  const auto asked = NewQuasiRandom(space)->Suggest({}, {}, "", Rng(1), 3, {});
   ASSERT_THAT(asked, IsOk());
   for (const Suggestion& suggestion : asked->points) {
     EXPECT_THAT(space.Check(suggestion.point), IsOk());

@@ -21,7 +21,7 @@ using ::vernier::testing::MakeProblem;
 using ::vernier::testing::MakeSpace;
 using ::vernier::testing::StatusIs;
 
-std::unique_ptr<Optimizer> New(const Space& space) {
+std::unique_ptr<Optimizer> NewRandom(const Space& space) {
   return NewRandomOptimizer(MakeProblem(space), {.name = "random"}).value();
 }
 
@@ -29,7 +29,7 @@ TEST(RandomOptimizer, DrawsUniformlyOnEachParametersScale) {
   const Space space = MakeSpace({Float("lr", 1e-5, 1e-1, Scale::kLog),
                                  Int("n", 1, 5),
                                  Categorical("c", {std::string("a"), std::string("b")})});
-  const auto drawn = New(space)->Suggest({}, {}, "", Rng(11), 2000, {});
+  const auto drawn = NewRandom(space)->Suggest({}, {}, "", Rng(11), 2000, {});
   ASSERT_THAT(drawn, testing::IsOk());
   ASSERT_THAT(drawn->points, SizeIs(2000));
   std::map<int, int> decades;
@@ -48,7 +48,7 @@ TEST(RandomOptimizer, DrawsUniformlyOnEachParametersScale) {
 }
 
 TEST(RandomOptimizer, ReturnsFewerWhereTheSpaceHasNoMore) {
-  const auto drawn = New(MakeSpace({Int("n", 1, 5)}))->Suggest({}, {}, "", Rng(1), 9, {});
+  const auto drawn = NewRandom(MakeSpace({Int("n", 1, 5)}))->Suggest({}, {}, "", Rng(1), 9, {});
   ASSERT_THAT(drawn, testing::IsOk());
   EXPECT_THAT(drawn->points, SizeIs(5));
 }

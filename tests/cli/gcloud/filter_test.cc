@@ -21,7 +21,7 @@ const char kJob[] = R"({
   "trainingOutput": {"trials": [{"trialId": "1", "state": "FAILED", "cost": 0.25},
                                 {"trialId": "2", "state": "SUCCEEDED", "cost": 10}]}})";
 
-TimeFrame Frame() {
+TimeFrame FilterFrame() {
   absl::Time now;
   std::string error;
   EXPECT_TRUE(absl::ParseTime(absl::RFC3339_full, "2026-11-21T06:00:00Z", &now, &error)) << error;
@@ -37,7 +37,8 @@ class FilterTest : public ::testing::TestWithParam<FilterCase> {};
 
 TEST_P(FilterTest, SelectsTheJob) {
   const Json job = Json::parse(kJob);
-  ASSERT_OK_AND_ASSIGN(const Filter filter, Filter::Parse("--filter", GetParam().text, Frame()));
+  ASSERT_OK_AND_ASSIGN(const Filter filter,
+                       Filter::Parse("--filter", GetParam().text, FilterFrame()));
   EXPECT_EQ(filter.Matches(job), GetParam().matches) << GetParam().text;
 }
 
@@ -156,7 +157,7 @@ TEST(Filter, SaysWhatIsWrong) {
            {"jobId:é)", "expected the end at character 9, got ')'"},
            {std::string(40, '(') + "x", "is nested deeper than 32"},
            {std::string(9000, 'x'), "is 9000 characters long, at most 8192 are read"}}) {
-    EXPECT_THAT(Filter::Parse("--filter", text, Frame()),
+    EXPECT_THAT(Filter::Parse("--filter", text, FilterFrame()),
                 StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(error)))
         << text;
   }
@@ -166,13 +167,13 @@ TEST(Filter, TakesTheHeadingsOfATableForKeys) {
   const Aliases aliases = {{"STATUS", "state"}};
   ASSERT_OK_AND_ASSIGN(
       const Filter filter,
-      Filter::Parse("--filter", "STATUS:failed AND x.STATUS:*", Frame(), &aliases));
+      Filter::Parse("--filter", "STATUS:failed AND x.STATUS:*", FilterFrame(), &aliases));
   EXPECT_EQ(filter.Keys(), (std::vector<Key>{{"state"}, {"x", "STATUS"}}));
   EXPECT_FALSE(filter.has_words());
 }
 
 TEST(Compare, OrdersNumbersTimesAndText) {
-  const TimeFrame frame = Frame();
+  const TimeFrame frame = FilterFrame();
   EXPECT_LT(Compare("9", "10", frame), 0);
   EXPECT_GT(Compare("b", "a", frame), 0);
   EXPECT_EQ(Compare(2, "2.0", frame), 0);

@@ -10,13 +10,13 @@ namespace vernier::gcloud {
 namespace {
 
 // A Sunday at the end of a month that has no 31st before it.
-TimeFrame Frame() {
+TimeFrame MomentFrame() {
   const absl::TimeZone zone = absl::FixedTimeZone(3600);
   return {.now = absl::FromCivil(absl::CivilSecond(2026, 5, 31, 10, 30, 0), zone), .zone = zone};
 }
 
 std::string Parsed(const std::string& text) {
-  const std::optional<absl::Time> time = ParseMoment(text, Frame());
+  const std::optional<absl::Time> time = ParseMoment(text, MomentFrame());
   return time ? absl::FormatTime("%Y-%m-%dT%H:%M:%E*S", *time, absl::UTCTimeZone()) : "-";
 }
 

@@ -20,7 +20,7 @@ const char kResource[] = R"({
   "tags": ["b", "a", "c"], "paths": ["x/1", "x/2"], "labels": {"team": "vision", "owner": "ann"},
   "trials": [{"id": "1", "lr": 0.1}, {"id": "2"}], "deep": [["a/b"], ["c/d"]], "word": "aXbXc", "blob": "aGk="})";
 
-TimeFrame Frame() {
+TimeFrame TransformFrame() {
   absl::TimeZone zone;
   EXPECT_TRUE(absl::LoadTimeZone("Europe/Zurich", &zone));
   return {.now = absl::FromCivil(absl::CivilSecond(2026, 11, 22, 12, 0, 0), absl::UTCTimeZone()),
@@ -31,7 +31,7 @@ std::string Evaluated(const std::string& text) {
   Lexer lexer("--format", text);
   const absl::StatusOr<Expression> expression = ReadExpression(lexer);
   if (!expression.ok()) return std::string(expression.status().message());
-  return TextOf(Evaluate(*expression, Json::parse(kResource), Frame()));
+  return TextOf(Evaluate(*expression, Json::parse(kResource), TransformFrame()));
 }
 
 struct TransformCase {

@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "src/cli/init/source_text.h"
 #include "src/codec/study_file.h"
+#include "tests/cli/init/init_data.h"
 #include "tests/support/status_matchers.h"
 
 namespace vernier::cli {
@@ -20,18 +21,13 @@ using ::testing::IsEmpty;
 using testing::IsOk;
 using ::testing::Not;
 
-std::string Slurp(const std::string& name) {
-  std::ifstream file(std::string(INIT_DATA) + "/" + name);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 DraftInput InputOf(const std::string& program) {
   DraftInput input{.study = "train",
                    .command = {"python3", "train.py"},
                    .working_directory = {},
-                   .help = ParseHelp(Slurp(program + ".txt")),
+                   .help = ParseHelp(::vernier::testing::InitData(program + ".txt")),
                    .metrics = {}};
-  const std::string source = Slurp(program + ".py.txt");
+  const std::string source = ::vernier::testing::InitData(program + ".py.txt");
   AddFromSource(source, input.help);
   input.metrics = MetricsIn(source);
   return input;
@@ -42,7 +38,7 @@ class DraftOfProgram : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(DraftOfProgram, IsTheExpectedStudyFile) {
   const Draft draft = MakeDraft(InputOf(GetParam()));
-  EXPECT_EQ(draft.yaml, Slurp(std::string(GetParam()) + ".yaml"));
+  EXPECT_EQ(draft.yaml, ::vernier::testing::InitData(std::string(GetParam()) + ".yaml"));
   EXPECT_THAT(codec::ParseStudyFile(draft.yaml), IsOk());
 }
 

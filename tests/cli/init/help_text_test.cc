@@ -7,6 +7,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/cli/init/init_data.h"
 
 namespace vernier::cli {
 namespace {
@@ -16,11 +17,6 @@ using ::testing::IsEmpty;
 using Kind = ProgramOption::Kind;
 using Type = ProgramOption::Type;
 
-std::string Slurp(const std::string& name) {
-  std::ifstream file(std::string(INIT_DATA) + "/" + name);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 ProgramOption OptionOf(const HelpText& help, const std::string& name) {
   const auto found = std::ranges::find(help.options, name, &ProgramOption::name);
   EXPECT_NE(found, help.options.end()) << name;
@@ -29,13 +25,14 @@ ProgramOption OptionOf(const HelpText& help, const std::string& name) {
 
 TEST(ParseHelp, KnowsTheLibraries) {
   for (const char* const library : {"argparse", "click", "absl", "hydra"}) {
-    EXPECT_EQ(ParseHelp(Slurp(std::string(library) + ".txt")).library, library);
+    EXPECT_EQ(ParseHelp(::vernier::testing::InitData(std::string(library) + ".txt")).library,
+              library);
   }
-  EXPECT_EQ(ParseHelp(Slurp("gnu.txt")).library, "");
+  EXPECT_EQ(ParseHelp(::vernier::testing::InitData("gnu.txt")).library, "");
 }
 
 TEST(ParseHelp, ReadsArgparse) {
-  const HelpText help = ParseHelp(Slurp("argparse.txt"));
+  const HelpText help = ParseHelp(::vernier::testing::InitData("argparse.txt"));
   const ProgramOption batch = OptionOf(help, "--batch-size");
   EXPECT_EQ(batch.kind, Kind::kValue);
   EXPECT_EQ(batch.about, "images in one step");
@@ -50,7 +47,7 @@ TEST(ParseHelp, ReadsArgparse) {
 }
 
 TEST(ParseHelp, ReadsClick) {
-  const HelpText help = ParseHelp(Slurp("click.txt"));
+  const HelpText help = ParseHelp(::vernier::testing::InitData("click.txt"));
   EXPECT_EQ(OptionOf(help, "--batch-size").type, Type::kInt);
   EXPECT_EQ(OptionOf(help, "--batch-size").fallback, "32");
   EXPECT_EQ(OptionOf(help, "--dropout").type, Type::kFloat);
@@ -62,14 +59,14 @@ TEST(ParseHelp, ReadsClick) {
 }
 
 TEST(ParseHelp, ReadsTheBoxesOfTyper) {
-  const HelpText help = ParseHelp(Slurp("typer.txt"));
+  const HelpText help = ParseHelp(::vernier::testing::InitData("typer.txt"));
   EXPECT_EQ(OptionOf(help, "--lr").fallback, "0.01");
   EXPECT_EQ(OptionOf(help, "--lr").type, Type::kFloat);
   EXPECT_EQ(OptionOf(help, "--nesterov").kind, Kind::kPair);
 }
 
 TEST(ParseHelp, ReadsAbsl) {
-  const HelpText help = ParseHelp(Slurp("absl.txt"));
+  const HelpText help = ParseHelp(::vernier::testing::InitData("absl.txt"));
   EXPECT_EQ(OptionOf(help, "--learning_rate").fallback, "0.001");
   EXPECT_EQ(OptionOf(help, "--learning_rate").about, "Learning rate of the optimizer.");
   EXPECT_EQ(OptionOf(help, "--train_steps").type, Type::kInt);
@@ -80,7 +77,7 @@ TEST(ParseHelp, ReadsAbsl) {
 }
 
 TEST(ParseHelp, ReadsHydra) {
-  const HelpText help = ParseHelp(Slurp("hydra.txt"));
+  const HelpText help = ParseHelp(::vernier::testing::InitData("hydra.txt"));
   EXPECT_THAT(OptionOf(help, "optimizer").choices, ElementsAre("adam", "sgd"));
   EXPECT_EQ(OptionOf(help, "model.dropout").fallback, "0.1");
   EXPECT_EQ(OptionOf(help, "model.bias").type, Type::kBool);
@@ -88,11 +85,11 @@ TEST(ParseHelp, ReadsHydra) {
 }
 
 TEST(ParseHelp, ReadsWhatIsWrittenLikeThem) {
-  const HelpText clap = ParseHelp(Slurp("clap.txt"));
+  const HelpText clap = ParseHelp(::vernier::testing::InitData("clap.txt"));
   EXPECT_EQ(OptionOf(clap, "--lr").fallback, "0.001");
   EXPECT_THAT(OptionOf(clap, "--optimizer").choices, ElementsAre("sgd", "adam"));
   EXPECT_TRUE(OptionOf(clap, "--steps").is_required);
-  const HelpText gnu = ParseHelp(Slurp("gnu.txt"));
+  const HelpText gnu = ParseHelp(::vernier::testing::InitData("gnu.txt"));
   EXPECT_EQ(OptionOf(gnu, "--rate").fallback, "0.05");
   EXPECT_EQ(OptionOf(gnu, "--eta").fallback, "0.3");
   EXPECT_EQ(OptionOf(gnu, "--momentum").fallback, "0.9");
@@ -100,7 +97,8 @@ TEST(ParseHelp, ReadsWhatIsWrittenLikeThem) {
 }
 
 TEST(ParseHelp, KnowsThatACommandIsMissing) {
-  EXPECT_THAT(ParseHelp(Slurp("commands.txt")).commands, ElementsAre("train", "eval"));
+  EXPECT_THAT(ParseHelp(::vernier::testing::InitData("commands.txt")).commands,
+              ElementsAre("train", "eval"));
 }
 
 TEST(ParseHelp, FindsNothingInWhatIsNoHelp) {

@@ -10,36 +10,37 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using Type = ProgramOption::Type;
 
-ProgramOption Read(const std::string& source, const std::string& library = "argparse") {
+ProgramOption ReadSource(const std::string& source, const std::string& library = "argparse") {
   HelpText help{.library = library, .options = {{.name = "--x"}}, .commands = {}};
   AddFromSource(source, help);
   return help.options.front();
 }
 
 TEST(AddFromSource, ReadsTypeDefaultAndChoices) {
-  EXPECT_EQ(Read("p.add_argument('--x', type=float, default=1e-3)").type, Type::kFloat);
-  EXPECT_EQ(Read("p.add_argument('--x', type=float, default=1e-3)").fallback, "1e-3");
-  EXPECT_EQ(Read("p.add_argument('-y', '--x', default=1_000)").fallback, "1000");
-  EXPECT_EQ(Read("p.add_argument(\n  \"--x\",  # a, comment)\n  default='a,b',\n)").fallback,
+  EXPECT_EQ(ReadSource("p.add_argument('--x', type=float, default=1e-3)").type, Type::kFloat);
+  EXPECT_EQ(ReadSource("p.add_argument('--x', type=float, default=1e-3)").fallback, "1e-3");
+  EXPECT_EQ(ReadSource("p.add_argument('-y', '--x', default=1_000)").fallback, "1000");
+  EXPECT_EQ(ReadSource("p.add_argument(\n  \"--x\",  # a, comment)\n  default='a,b',\n)").fallback,
             "a,b");
-  EXPECT_THAT(Read("p.add_argument('--x', choices=['a', \"b\"])").choices, ElementsAre("a", "b"));
-  EXPECT_THAT(Read("p.add_argument('--x', choices=(1, 2))").choices, ElementsAre("1", "2"));
-  EXPECT_EQ(Read("@click.option('--x/--no-x', default=True)", "click").fallback, "True");
-  EXPECT_THAT(Read("@click.option('--x', type=click.Choice(['a', 'b']))", "click").choices,
+  EXPECT_THAT(ReadSource("p.add_argument('--x', choices=['a', \"b\"])").choices,
               ElementsAre("a", "b"));
-  EXPECT_EQ(Read("flags.DEFINE_float('x', 0.5, 'It.')", "absl").fallback, "0.5");
-  EXPECT_EQ(Read("p.add_argument('--x', nargs='+')").obstacle, "takes several values");
+  EXPECT_THAT(ReadSource("p.add_argument('--x', choices=(1, 2))").choices, ElementsAre("1", "2"));
+  EXPECT_EQ(ReadSource("@click.option('--x/--no-x', default=True)", "click").fallback, "True");
+  EXPECT_THAT(ReadSource("@click.option('--x', type=click.Choice(['a', 'b']))", "click").choices,
+              ElementsAre("a", "b"));
+  EXPECT_EQ(ReadSource("flags.DEFINE_float('x', 0.5, 'It.')", "absl").fallback, "0.5");
+  EXPECT_EQ(ReadSource("p.add_argument('--x', nargs='+')").obstacle, "takes several values");
 }
 
 TEST(AddFromSource, TakesNothingThatIsComputed) {
-  EXPECT_EQ(Read("p.add_argument('--x', default=os.cpu_count())").fallback, std::nullopt);
-  EXPECT_EQ(Read("p.add_argument('--x', default=None)").fallback, std::nullopt);
-  EXPECT_THAT(Read("p.add_argument('--x', choices=list(MODELS))").choices, IsEmpty());
-  EXPECT_THAT(Read("p.add_argument('--x', choices=[A, 'b'])").choices, IsEmpty());
+  EXPECT_EQ(ReadSource("p.add_argument('--x', default=os.cpu_count())").fallback, std::nullopt);
+  EXPECT_EQ(ReadSource("p.add_argument('--x', default=None)").fallback, std::nullopt);
+  EXPECT_THAT(ReadSource("p.add_argument('--x', choices=list(MODELS))").choices, IsEmpty());
+  EXPECT_THAT(ReadSource("p.add_argument('--x', choices=[A, 'b'])").choices, IsEmpty());
 }
 
 TEST(AddFromSource, WarnsOfTextsThatAreAlwaysTrue) {
-  EXPECT_EQ(Read("p.add_argument('--x', type=bool)").obstacle,
+  EXPECT_EQ(ReadSource("p.add_argument('--x', type=bool)").obstacle,
             "has type=bool, which takes every text for true; a flag would be tuned");
 }
 
@@ -50,7 +51,7 @@ TEST(AddFromSource, SurvivesWhatIsNoPython) {
                                    "DEFINE_float(",
                                    "add_argument(\"\"\"--x",
                                    "add_argument('--x\\"}) {
-    EXPECT_EQ(Read(source).fallback, std::nullopt) << source;
+    EXPECT_EQ(ReadSource(source).fallback, std::nullopt) << source;
   }
 }
 

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/cli/plot/hypervolume.h"
 #include "src/cli/plot/rank.h"
 #include "tests/cli/plot/example_study.h"
+#include "tests/support/extreme_values.h"
 
 namespace vernier::plot {
 namespace {
@@ -16,8 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::Pair;
 using ::testing::SizeIs;
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+using ::vernier::testing::kNan;
 
 StudyData WithValues(const std::vector<double>& values, Goal goal = Goal::kMinimize) {
   StudyData study = ExampleStudy({{.metric = "loss", .goal = goal}});

@@ -21,6 +21,7 @@
 #include "src/cli/plot/text_renderer.h"
 #include "src/cli/plot/timeline.h"
 #include "tests/cli/plot/example_study.h"
+#include "tests/support/extreme_values.h"
 
 namespace vernier::plot {
 namespace {
@@ -30,8 +31,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::SizeIs;
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+using ::vernier::testing::kNan;
 
 // Expects ten times lr of every point, whatever else it holds.
 Model TenTimesLr() {

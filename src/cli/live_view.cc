@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "src/cli/hint.h"
 #include "src/cli/reconnection.h"
 #include "src/cli/resources.h"
 #include "src/cli/run_summary.h"
@@ -20,6 +21,7 @@
 #include "src/core/status.h"
 #include "src/wire/event_proto.h"
 #include "src/wire/names.h"
+#include "vernier/core/error.h"
 
 namespace vernier::cli {
 namespace {
@@ -32,22 +34,33 @@ constexpr absl::Duration kSlowest = absl::Seconds(1);
 // Explains why nothing happens, once for each reason, after some seconds without events.
 class Silence {
  public:
-  Silence(Context& context, Connection& connection, std::string_view study)
-      : context_(context), connection_(connection), study_(study), since_(context.Now()) {}
+  // `is_quiet`: say nothing.
+  Silence(Context& context, Connection& connection, std::string_view study, bool is_quiet)
+      : context_(context),
+        connection_(connection),
+        study_(study),
+        is_quiet_(is_quiet),
+        since_(context.Now()) {}
 
   // Call it for each event.
   void Break() { since_ = context_.Now(); }
 
-  // Asks the server for the reason, at most every kSilence.
-  void Look(LiveView& view) {
+  // Asks the server for the reason, at most every kSilence. Unavailable: the store is gone, and no event will ever come.
+  absl::Status Look(LiveView& view) {
     const absl::Time now = context_.Now();
-    if (now - std::max(since_, looked_) < kSilence) return;
+    if (now - std::max(since_, looked_) < kSilence) return absl::OkStatus();
     looked_ = now;
     v1::GetStudyRequest request;
     request.set_name(wire::StudyResource(study_));
     const auto study = connection_.Call(&Connection::Stub::GetStudy, request);
-    if (!study.ok()) return;  // The stream reports it.
+    if (!study.ok()) return absl::OkStatus();  // The stream reports it.
     const std::string& trouble = study->trouble().error();
+    if (study->trouble().reason() == ReasonName(Reason::kStoreGone)) {
+      return WithHint(WithReason(Unavailable("{}", trouble), Reason::kStoreGone),
+                      "trials that run go on; put the file back where it was, with its -wal file, "
+                      "and repeat the command");
+    }
+    if (is_quiet_) return absl::OkStatus();
     const std::string why = trouble.empty() ? study->held() : "the study does not move: " + trouble;
     // The same reason with other numbers is not repeated.
     std::string words = why;
@@ -55,6 +68,7 @@ class Silence {
     if (!why.empty() && words != said_) view.Say("waiting: " + why);
     // Set even if there is no reason now, so that one which returns is said again.
     said_ = words;
+    return absl::OkStatus();
   }
 
  private:
@@ -64,6 +78,7 @@ class Silence {
   Context& context_;
   Connection& connection_;
   const std::string study_;
+  const bool is_quiet_;
   absl::Time since_;
   absl::Time looked_ = absl::InfinitePast();
   std::string said_;
@@ -180,7 +195,7 @@ absl::StatusOr<StudyBoard> Follow(Context& context,
                                   std::string_view study,
                                   const FollowOptions& options) {
   LiveView view(context, options.after, options.detail);
-  Silence silence(context, connection, study);
+  Silence silence(context, connection, study, options.detail == Detail::kNothing);
   const absl::Time deadline = context.Now() + options.timeout;
   std::optional<EventStream> stream;
   v1::StudyEvent event;
@@ -213,7 +228,7 @@ absl::StatusOr<StudyBoard> Follow(Context& context,
       VERNIER_RETURN_IF_ERROR(view.Show(event));
     }
     view.Refresh();
-    if (options.follow && options.detail != Detail::kNothing) silence.Look(view);
+    if (options.follow) VERNIER_RETURN_IF_ERROR(silence.Look(view));
     if (options.on_tick && !options.on_tick(view)) break;
     if (context.Now() >= deadline) {
       view.Close();

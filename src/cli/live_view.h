@@ -76,7 +76,7 @@ struct FollowOptions {
 
 // Follows the study's log and shows it.
 // NotFound: no such study, or it was deleted.  DeadlineExceeded: the timeout passed.  Unavailable: no server answers
-// any more.  OK: the study has ended, or on_tick returned false.
+// any more, or its store is gone.  OK: the study has ended, or on_tick returned false.
 absl::StatusOr<StudyBoard> Follow(Context& context,
                                   Connection& connection,
                                   std::string_view study,

@@ -3,7 +3,7 @@
 
 Once: no new trial starts, the command waits for the one that runs, the study is paused. Twice: the command leaves at once
 and says how to go on; the trial goes on, was started once, and the next run takes it up and finishes the study. While the disk is too full to start
-trials, the command says so and can be left.
+trials, the command says so and can be left. A command whose store was moved away ends, and goes on once the store is back.
 usage: interrupt_test.py BIN_DIR
 """
 
@@ -153,6 +153,27 @@ def check_held(bin_dir, folder):
     assert run.end(PATIENCE) == 130, run.text()
 
 
+def check_store_gone(bin_dir, folder):
+    """Nothing can be stored any more: the command does not wait for ever. Its trial was started once."""
+    own = folder / "gone"
+    own.mkdir()
+    (own / "trainer.sh").write_text(TRAINER)
+    (own / "study.yaml").write_text(STUDY.format(folder=own))
+    for trial in (2, 3):
+        (own / f"end-{trial}").touch()
+    run = Run(bin_dir, own)
+    wait_until(lambda: starts(own, 1), "start of trial 1", run.text)
+    (own / "vernier.db").rename(own / "elsewhere.db")
+    (own / "end-1").touch()  # Its end cannot be stored.
+    code = run.end(PATIENCE)
+    assert code == 6 and "moved" in run.text() and "put the file back" in run.text(), (code, run.text())
+    (own / "elsewhere.db").rename(own / "vernier.db")
+    run = Run(bin_dir, own)
+    code = run.end(PATIENCE)
+    assert code == 0, (code, run.text())
+    assert [len(starts(own, n)) for n in (1, 2, 3)] == [1, 1, 1], run.text()
+
+
 def main():
     bin_dir = pathlib.Path(sys.argv[1])
     with tempfile.TemporaryDirectory(prefix="vernier-interrupt-") as name:
@@ -164,6 +185,7 @@ def main():
             check_twice(bin_dir, folder)
             check_going_on(bin_dir, folder)
             check_held(bin_dir, folder)
+            check_store_gone(bin_dir, folder)
         finally:
             for trial in (1, 2, 3):
                 (folder / f"end-{trial}").touch()

@@ -6,6 +6,7 @@
 #include "src/cli/connection.h"
 
 #include <cerrno>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -17,6 +18,7 @@
 #include "src/app/listen_address.h"
 #include "src/app/paths.h"
 #include "src/base/access_token.h"
+#include "src/base/files.h"
 #include "src/cli/hint.h"
 #include "src/client/access.h"
 #include "src/client/retry.h"
@@ -44,6 +46,13 @@ absl::Status LostConnection(const std::string& target) {
   return WithHint(
       Unavailable("the connection to {} was lost", target),
       "repeat the command; if no server answers then, start one with `vernier server start`");
+}
+
+// Whether the process was stopped by a signal (proc(5): the state follows the name, which may hold parentheses itself).
+bool IsSuspended(std::int64_t process) {
+  const std::string stat = base::ReadFile(fmt::format("/proc/{}/stat", process), 4096).value_or("");
+  const std::size_t name_end = stat.rfind(") ");
+  return name_end != std::string::npos && stat.substr(name_end + 2, 1) == "T";
 }
 
 }  // namespace
@@ -154,6 +163,10 @@ absl::Status Connection::ExplainLostOwner() const {
   const std::optional<std::string> socket = app::SocketPathOf(target_);
   const int error = socket.has_value() ? app::TryToConnect(*socket) : 0;
   if (error == EACCES) return PermissionDenied("socket '{}' is another user's", *socket);
+  if (IsSuspended(owner_->process_id)) {
+    return WithHint(Unavailable("the server (process {}) is suspended", owner_->process_id),
+                    fmt::format("`kill -CONT {}` resumes it", owner_->process_id));
+  }
   if (error != ENOENT) return LostConnection(target_);
   return WithHint(
       Unavailable(

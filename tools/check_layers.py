@@ -15,7 +15,7 @@ ALLOWED = {
     "src/base": {"src/core"},
     "src/codec": {"src/core"},
     "src/storage": {"src/core", "src/codec", "src/base"},
-    "src/import": {"src/core", "src/base", "src/codec", "src/storage"},
+    "src/import": {"src/core", "src/base", "src/codec", "src/storage", "src/study"},
     "src/study": {"src/core", "src/codec"},
     "src/jobs": {"src/core", "src/codec"},
     "src/launch": {"src/core", "src/base", "src/jobs"},

@@ -14,6 +14,7 @@
 #include "src/cli/live_view.h"
 #include "src/codec/spec_changes.h"
 #include "src/core/status.h"
+#include "src/import/storing.h"
 #include "src/wire/event_proto.h"
 #include "src/wire/names.h"
 #include "src/wire/study_proto.h"
@@ -164,6 +165,18 @@ std::string NobodyRuns(const Context& context, const Connection& connection, con
       context.SameStoreFlags());
 }
 
+namespace {
+
+// Whether it only marks the end of an import, which says nothing of the definition.
+bool IsOfImport(const StudyAmended& amended) {
+  const std::string label = fmt::format("labels.{}", imports::kUnfinishedLabel);
+  return !amended.changes.empty() &&
+         std::ranges::all_of(amended.changes,
+                             [&](const FieldChange& change) { return change.field == label; });
+}
+
+}  // namespace
+
 absl::StatusOr<std::vector<AmendmentRecord>> ListAmendments(Connection& connection,
                                                             const StudyRecord& study) {
   std::vector<AmendmentRecord> amendments;
@@ -172,7 +185,9 @@ absl::StatusOr<std::vector<AmendmentRecord>> ListAmendments(Connection& connecti
   const auto take = [&](const v1::StudyEvent& message) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(Event event, wire::DecodeEvent(message));
     auto* const amended = std::get_if<StudyAmended>(&event.payload);
-    if (amended == nullptr || DescribeAmendment(*amended).empty()) return absl::OkStatus();
+    if (amended == nullptr || DescribeAmendment(*amended).empty() || IsOfImport(*amended)) {
+      return absl::OkStatus();
+    }
     amendments.push_back({.time = event.time, .amended = std::move(*amended)});
     return absl::OkStatus();
   };

@@ -13,6 +13,7 @@
 #include "src/core/nearest.h"
 #include "src/core/status.h"
 #include "src/import/definitions.h"
+#include "src/import/event_log.h"
 #include "src/import/input.h"
 #include "src/import/optuna.h"
 #include "src/import/source_study.h"
@@ -86,10 +87,18 @@ absl::StatusOr<std::string> FormatOf(const std::string& path) {
   VERNIER_ASSIGN_OR_RETURN(const std::string head, ReadHead(path));
   if (IsDatabase(head)) return FormatOfDatabase(path);
   if (head.starts_with("{\"op_code\"")) return kOptuna;
+  if (IsEventLog(head)) return kVernier;
   if (IsNamedLike(path, {".csv"})) return kCsv;
   if (IsNamedLike(path, {".yaml", ".yml", ".json"})) {
     VERNIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, limits::kFile));
     VERNIER_ASSIGN_OR_RETURN(const Json document, codec::ReadDocument(text, path));
+    if (document.is_object() && document.contains("study") && document.contains("trials")) {
+      return InvalidArgument(
+          "{}: is an export in JSON, which is for other programs; the log that `vernier study "
+          "export` writes without -o is "
+          "imported",
+          path);
+    }
     if (const std::string format = FormatOfDefinition(document); !format.empty()) return format;
   }
   return InvalidArgument(
@@ -117,6 +126,7 @@ absl::StatusOr<SourceStudy> ReadTrials(const std::string& path, const ImportOpti
   if (options.format == kRay) return ReadRayFolder(path, options);
   if (options.format == kCsv) return ReadTrialTable(path, options);
   if (options.format == kVizier) return ReadVizierDatabase(path, options);
+  if (options.format == kVernier) return ReadEventLog(path);
   VERNIER_ASSIGN_OR_RETURN(const std::string head, ReadHead(path));
   return IsDatabase(head) ? ReadOptunaDatabase(path, options) : ReadOptunaJournal(path, options);
 }
@@ -153,7 +163,7 @@ std::vector<Format> ListFormats() {
           {kDetermined, "Determined: experiment configuration in YAML"},
           {kSweep, "Weights & Biases: sweep configuration in YAML"},
           {kCsv, "table of trials"},
-          {kVernier, "study file"}};
+          {kVernier, "study file, or log of `vernier study export`"}};
 }
 
 absl::StatusOr<ImportedStudy> ReadStudy(const std::string& path, const ImportOptions& options) {
@@ -168,8 +178,10 @@ absl::StatusOr<ImportedStudy> ReadStudy(const std::string& path, const ImportOpt
     return FieldError("format",
                       fmt::format("must be one of {}, got '{}'", NameList(), known.format));
   }
+  const absl::StatusOr<std::string> head = ReadHead(path);
   const bool has_trials = known.format == kOptuna || known.format == kVizier ||
-                          known.format == kRay || known.format == kCsv;
+                          known.format == kRay || known.format == kCsv ||
+                          (known.format == kVernier && head.ok() && IsEventLog(*head));
   absl::StatusOr<ImportedStudy> study;
   if (has_trials) {
     absl::StatusOr<SourceStudy> source = ReadTrials(path, known);

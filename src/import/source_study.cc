@@ -260,7 +260,8 @@ class Additions {
       case SourceTrial::End::kWaiting:
         return;
       case SourceTrial::End::kFailed:
-        addition.failed = TrialFailure{.message = message.empty() ? "failed elsewhere" : message};
+        addition.failed = TrialFailure{.failure = trial.failure,
+                                       .message = message.empty() ? "failed elsewhere" : message};
         return;
       case SourceTrial::End::kInfeasible:
         addition.infeasible = message.empty() ? "infeasible elsewhere" : message;
@@ -269,6 +270,9 @@ class Additions {
       case SourceTrial::End::kStopped:
         addition.stopped = message.empty() ? "stopped elsewhere" : message;
         addition.last = ResultOf(trial);
+        return;
+      case SourceTrial::End::kCancelled:
+        addition.stopped = message.empty() ? "cancelled elsewhere" : message;
         return;
       case SourceTrial::End::kCompleted:
         addition.last = ResultOf(trial);

@@ -17,14 +17,15 @@ using Json = nlohmann::ordered_json;
 
 // A trial as its source tells it.
 struct SourceTrial {
-  enum class End { kWaiting, kCompleted, kStopped, kFailed, kInfeasible };
+  enum class End { kWaiting, kCompleted, kStopped, kFailed, kInfeasible, kCancelled };
 
   std::string label;  // As the source calls it: "trial 3", "row 7".
   Point point;        // Of these values those that the space has count; the others are attributes.
   End end = End::kWaiting;
   Measurement last;  // Result; without metrics if there is none.
   std::vector<Measurement> curve;
-  std::string message;  // Why it was stopped, failed or is infeasible.
+  FailureClass failure = FailureClass::kUserError;  // If it failed.
+  std::string message;  // Why it was stopped, cancelled, failed or is infeasible.
   Metadata metadata;
 };
 

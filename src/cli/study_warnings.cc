@@ -11,7 +11,9 @@
 #include "fmt/format.h"
 #include "src/app/job_directory.h"
 #include "src/cli/job_warnings.h"
+#include "src/cli/terminal/text.h"
 #include "src/core/metric_names.h"
+#include "src/core/never_active.h"
 #include "src/jobs/layout.h"
 
 namespace vernier::cli {
@@ -49,6 +51,16 @@ void AddMisnamedMetrics(const StudySpec& spec, std::vector<std::string>& warning
                       objective.metric,
                       name));
     }
+  }
+}
+
+void AddSpaceWarnings(const StudySpec& spec, std::vector<std::string>& warnings) {
+  for (const NeverActive& never : FindNeverActive(spec.space)) {
+    warnings.push_back(fmt::format(
+        "parameters.{}.when: no trial has this parameter: no value of '{}' satisfies its "
+        "conditions and those of the parameters that it depends on",
+        never.parameter,
+        never.ancestor));
   }
 }
 
@@ -94,6 +106,7 @@ std::string UsedFolderWarning(const StudySpec& spec) {
 
 std::vector<std::string> WarningsOf(const StudySpec& spec, bool runs_here) {
   std::vector<std::string> warnings;
+  AddSpaceWarnings(spec, warnings);
   AddStoppingWarnings(spec, warnings);
   if (!spec.job.has_value()) return warnings;  // Clients that run the trials decide when to stop.
   if (!IsBounded(spec)) {
@@ -107,7 +120,7 @@ std::vector<std::string> WarningsOf(const StudySpec& spec, bool runs_here) {
 }
 
 void PrintWarning(Context& context, std::string_view warning) {
-  context.console().err << fmt::format("vernier: warning: {}\n", warning);
+  context.console().err << fmt::format("vernier: warning: {}\n", Printable(warning));
 }
 
 void PrintWarnings(Context& context, const StudySpec& spec) {

@@ -79,6 +79,21 @@ INSTANTIATE_TEST_SUITE_P(
         {"OfClients", kInfinite, [](StudySpec& spec) { spec.job.reset(); }, false}}),
     [](const auto& test) { return test.param.name; });
 
+TEST(Space, WarnsOfAParameterThatNoTrialHas) {
+  StudySpec spec = SpecOver(kFinite);
+  spec.space = *Space::Create({{.name = "x", .domain = kFinite, .when = {}, .default_value = {}},
+                               {.name = "y",
+                                .domain = kFinite,
+                                .when = {{"x", {1.0}}, {"x", {2.0}}},
+                                .default_value = {}}});
+  EXPECT_THAT(
+      WarningsOf(spec),
+      ElementsAre("parameters.y.when: no trial has this parameter: no value of 'x' satisfies its "
+                  "conditions and those of the parameters that it depends on"));
+  spec.job.reset();
+  EXPECT_THAT(WarningsOf(spec), SizeIs(1));
+}
+
 TEST(Metrics, WarnsOfAnEntryThatMayBeMeantForTheObjective) {
   StudySpec spec = SpecOver(kFinite);
   spec.metrics = {{"acc", {.kind = MetricSourceKind::kAfter, .text = "acc="}}};

@@ -11,12 +11,14 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 #include "src/app/usage.h"
 #include "src/cli/arguments.h"
 #include "src/cli/commands/check.h"
 #include "src/cli/commands/commands.h"
 #include "src/cli/gcloud_command_line.h"
 #include "src/cli/hint.h"
+#include "src/cli/terminal/text.h"
 #include "src/core/nearest.h"
 #include "src/core/status.h"
 
@@ -28,12 +30,18 @@ std::string ErrorPrefix(const CommandLine& line) {
   return line.gcloud_command.empty() ? "vernier:" : fmt::format("ERROR: ({})", line.gcloud_command);
 }
 
+// Messages name what files and arguments hold. Lines stay lines.
+std::string Disarmed(std::string_view text) {
+  return fmt::format("{}", fmt::join(PrintableLines(text), "\n"));
+}
+
 ExitCode ReportUsage(const CLI::ParseError& error,
                      const CLI::App& root,
                      const CommandLine& line,
                      std::ostream& err) {
   const app::UsageError usage = app::ExplainUsage(error, root);
-  err << fmt::format("{} {}\n  {}\n", ErrorPrefix(line), usage.sentence, usage.hint);
+  err << fmt::format(
+      "{} {}\n  {}\n", ErrorPrefix(line), Disarmed(usage.sentence), Disarmed(usage.hint));
   return ExitCode::kUsage;
 }
 
@@ -45,8 +53,8 @@ ExitCode ExitCodeIn(const CommandLine& line, const absl::Status& status) {
 }
 
 ExitCode ReportError(const absl::Status& status, const CommandLine& line, std::ostream& err) {
-  err << fmt::format("{} {}\n", ErrorPrefix(line), std::string(status.message()));
-  const std::string hint = HintOf(status);
+  err << fmt::format("{} {}\n", ErrorPrefix(line), Disarmed(std::string(status.message())));
+  const std::string hint = Disarmed(HintOf(status));
   if (!hint.empty()) err << fmt::format("  {}\n", hint);
   return ExitCodeIn(line, status);
 }

@@ -187,7 +187,8 @@ absl::StatusOr<Parameter> ReadParameter(const std::string& name,
                                         const Json& json,
                                         const std::string& path,
                                         UnknownKeys unknown) {
-  if (!json.is_object()) return MustBe(path, "a mapping such as {float: [0, 1]}", json);
+  if (!json.is_object())
+    return MustBe(path, "a mapping such as {float: [0, 1]} or {categorical: [a, b]}", json);
   Parameter parameter;
   parameter.name = name;
   VERNIER_ASSIGN_OR_RETURN(parameter.domain, ReadDomain(json, path, unknown));

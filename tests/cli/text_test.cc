@@ -73,7 +73,16 @@ TEST(Paint, AddsNothingWithoutColor) {
   EXPECT_EQ(Paint("x", Style::kRed, true), "\x1b[31mx\x1b[0m");
 }
 
-TEST(Printable, DisarmsEscapeSequences) { EXPECT_EQ(Printable("a\x1b[2Jb\tc\r"), "a·[2Jb c·"); }
+TEST(Printable, DisarmsEscapeSequences) {
+  EXPECT_EQ(Printable("a\x1b[2Jb\tc\r"), "a·[2Jb c·");
+  EXPECT_EQ(Printable("a\u009b2Jb"), "a·2Jb");
+}
+TEST(Printable, ShowsWhatChangesTheDirectionOfText) {
+  EXPECT_EQ(Printable("ab\u202ecd\u2066e"), "ab·cd·e");
+}
+TEST(Printable, KeepsLettersOfAllKinds) {
+  EXPECT_EQ(Printable("äöλ中🙂\xff"), "äöλ中🙂\xff");
+}
 
 TEST(FirstLine, HasNoBlanksAround) {
   EXPECT_EQ(FirstLine("\n  ValueError: x \r\nTraceback\n"), "ValueError: x");

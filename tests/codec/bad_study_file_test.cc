@@ -386,7 +386,7 @@ INSTANTIATE_TEST_SUITE_P(
         {.name = "Bare",
          .with = "parameters: {x: 5}",
          .path = "parameters.x",
-         .error = "must be a mapping such as {float: [0, 1]}, got 5"},
+         .error = "must be a mapping such as {float: [0, 1]} or {categorical: [a, b]}, got 5"},
         {.name = "NoDomain",
          .with = "parameters: {x: {scale: log}}",
          .path = "parameters.x",

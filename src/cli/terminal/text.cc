@@ -47,6 +47,10 @@ Character FirstCharacter(std::string_view text) {
 
 using Range = std::pair<char32_t, char32_t>;
 
+// Control characters, also those that terminals take for the start of an escape sequence in UTF-8 (U+009B), and what changes
+// the direction of the text behind it, so that it reads otherwise than it is written.
+constexpr std::array<Range, 4> kControls = {
+    {{0x00, 0x1F}, {0x7F, 0x9F}, {0x202A, 0x202E}, {0x2066, 0x2069}}};
 // Combining marks, zero-width spaces and joiners, marks for symbols, variation selectors, byte order mark.
 constexpr std::array<Range, 5> kZeroWidth = {
     {{0x0300, 0x036F}, {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}}};
@@ -164,15 +168,16 @@ std::string FirstLine(std::string_view text) {
 
 std::string Printable(std::string_view text) {
   std::string printable;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\t') {
+  while (!text.empty()) {
+    const Character next = FirstCharacter(text);
+    if (next.code == U'\t') {
       printable += ' ';
-    } else if (byte < 0x20 || byte == 0x7F) {
+    } else if (IsIn(kControls, next.code)) {
       printable += "·";
     } else {
-      printable += c;
+      printable += text.substr(0, next.bytes);
     }
+    text.remove_prefix(next.bytes);
   }
   return printable;
 }

@@ -30,8 +30,8 @@ std::string PadLeft(std::string_view text, int width);
 // The first line of the text, stripped.
 std::string FirstLine(std::string_view text);
 
-// The text with control characters replaced by "·", so that output of programs cannot control the terminal. Tabs become
-// blanks.
+// The text with control characters replaced by "·", also those that change the direction of text, so that output of programs
+// can neither control the terminal nor read otherwise than it is. Tabs become blanks.
 std::string Printable(std::string_view text);
 
 // The lines of a text, printable, without trailing blank lines. None for an empty text.

@@ -70,11 +70,12 @@ void LineCollector::TakeText(absl::Time time,
   std::map<std::pair<StepOrigin, std::int64_t>, LineValues> groups;
   for (const auto& [metric, value] : findings.values) {
     sightings_.Found(metric, findings.source);
-    const std::optional<std::int64_t> said = value.step.has_value() ? value.step : heading_;
-    const StepOrigin origin = said.has_value()  ? StepOrigin::kSaid
-                              : bar.has_value() ? StepOrigin::kBar
-                                                : StepOrigin::kCounted;
-    const std::int64_t step = said.has_value() ? *said : bar.has_value() ? *bar : Count(metric);
+    const std::optional<std::int64_t> said = Said(metric, value, text);
+    const bool is_at_bar = bar.has_value() && !fractional_.contains(metric);
+    const StepOrigin origin = said.has_value() ? StepOrigin::kSaid
+                              : is_at_bar      ? StepOrigin::kBar
+                                               : StepOrigin::kCounted;
+    const std::int64_t step = said.has_value() ? *said : is_at_bar ? *bar : Count(metric);
     LineValues& group = groups[{origin, step}];
     group = {.time = time,
              .source = findings.source,
@@ -85,6 +86,22 @@ void LineCollector::TakeText(absl::Time time,
     group.metrics[metric] = value.value;
   }
   for (const auto& [key, group] : groups) TakeValues(group, found);
+}
+
+std::optional<std::int64_t> LineCollector::Said(const std::string& metric,
+                                                const LineFindings::Value& value,
+                                                std::string_view text) {
+  if (fractional_.contains(metric)) return std::nullopt;
+  if (!value.step.has_value() && StatesFraction(text)) {
+    fractional_.insert(metric);
+    // Whole steps may have come before.
+    std::int64_t& count = counts_.try_emplace(metric, least_count_).first->second;
+    count = std::max(count, said_[metric]);
+    return std::nullopt;
+  }
+  const std::optional<std::int64_t> said = value.step.has_value() ? value.step : heading_;
+  if (said.has_value()) said_[metric] = std::max(said_[metric], *said);
+  return said;
 }
 
 void LineCollector::Settle(LineFindings& findings) {

@@ -20,7 +20,7 @@ namespace vernier::metrics {
 
 // Turns lines of output into measurements, in order.
 //
-// The step of a value is the one that its line states, else the epoch of the last heading line ("Epoch 3/10"), else the
+// The step of a value is the one that its line states, unless lines of the metric state parts of an epoch; else the epoch of the last heading line ("Epoch 3/10"), else the
 // position of the line's progress bar, else the number of the value: 1, 2, 3 …. Metrics of one step that come within a
 // second form one measurement. Of lines that overwrite each other, as progress bars do, one per second counts, and the
 // last one.
@@ -69,6 +69,10 @@ class LineCollector {
   void TakeValues(const LineValues& values, std::vector<Measurement>& found);
   bool Joins(const LineValues& values) const;
   std::int64_t Count(const std::string& metric);
+  // The step that the line or a heading states for the metric, if that one's steps are whole.
+  std::optional<std::int64_t> Said(const std::string& metric,
+                                   const LineFindings::Value& value,
+                                   std::string_view text);
   // Records names and numbers of the line that are no metrics.
   void NoteOthers(std::string_view text, const LineFindings& findings);
   void NoteUnmatched(std::string_view text, bool overwritten, const LineFindings& findings);
@@ -80,6 +84,11 @@ class LineCollector {
   // Number of values so far, by metric, for counted steps.
   std::map<std::string, std::int64_t> counts_;
   std::int64_t least_count_ = 0;
+  // By metric, the last step that was stated.
+  std::map<std::string, std::int64_t> said_;
+  // Metrics that were reported at parts of an epoch. All their values are counted from then on: those of whole epochs would
+  // take the numbers of others.
+  std::set<std::string> fractional_;
   std::optional<Held> held_;
   std::deque<std::string> unmatched_;
 };

@@ -177,6 +177,13 @@ std::optional<std::int64_t> FindStep(std::string_view line) {
   return std::stoll(bracketed.empty() ? plain : bracketed);
 }
 
+bool StatesFraction(std::string_view line) {
+  // Without a unit behind it: "epoch: 1.5s" is how long it took.
+  static const RE2& kFraction = Compiled(
+      R"((?:^|[^\w./-])(?:epoch|step|global_step|iter(?:ation)?)["'`]?\s*[:=]\s*["']?\d{1,18}\.\d*[1-9]\d*(?:[^\w.%]|\.?$))");
+  return RE2::PartialMatch(Piece(line), kFraction);
+}
+
 std::optional<std::int64_t> FindHeader(std::string_view line) {
   static const RE2& kHeader = Compiled(
       R"(^[^\w]*(?:epoch|step|global_step|iteration)[^\w-]*(\d{1,18})(?:\s*(?:/|of)\s*\d+)?[^\w]*$)");

@@ -43,6 +43,8 @@ void VisitPairs(std::string_view line, const PairVisitor& visit);
 // "epoch=3", "Epoch 3/10", "[Epoch 3]", "step: 1200", "'epoch': 1.0"; or the round at the start of a line of boosting
 // libraries.
 std::optional<std::int64_t> FindStep(std::string_view line);
+// Whether the line states a part of an epoch or step: "'epoch': 0.25". A line with a whole step as well is not asked.
+bool StatesFraction(std::string_view line);
 // The same for a line with nothing else: "Epoch 3/10", "===== epoch 3 =====".
 std::optional<std::int64_t> FindHeader(std::string_view line);
 // The position of a progress bar: 12 in "40%|####      | 12/30 [00:01<00:02, 8.1it/s]" and "12/30 [====>.....]".

@@ -118,6 +118,43 @@ TEST_F(OutputTest, WithoutAStepValuesAreCounted) {
               ElementsAre("1: accuracy=0.5", "2: accuracy=0.6"));
 }
 
+TEST_F(OutputTest, ValuesAtPartsOfAnEpochAreCountedAtWholeOnesToo) {
+  // As the Trainer of Transformers prints.
+  EXPECT_THAT(
+      Collect({{0, "{'accuracy': 0.1, 'epoch': 0.5}"},
+               {9, "{'accuracy': 0.2, 'epoch': 1.0}"},
+               {18, "{'accuracy': 0.3, 'epoch': 1.5}"},
+               {27, "{'accuracy': 0.4, 'epoch': 2.0}"}}),
+      ElementsAre("1: accuracy=0.1", "2: accuracy=0.2", "3: accuracy=0.3", "4: accuracy=0.4"));
+  // Counted on from whole ones.
+  EXPECT_THAT(Collect({{0, "epoch=3 accuracy=0.1"},
+                       {9, "epoch=3.25 accuracy=0.2"},
+                       {18, "epoch=4 accuracy=0.3"}}),
+              ElementsAre("3: accuracy=0.1", "4: accuracy=0.2", "5: accuracy=0.3"));
+  EXPECT_THAT(Collect({{0, R"({"accuracy": 0.1, "epoch": 0.25})"},
+                       {9, R"({"accuracy": 0.2, "epoch": 1})"}}),
+              ElementsAre("1: accuracy=0.1", "2: accuracy=0.2"));
+}
+
+TEST_F(OutputTest, AWholeStepBesideAPartOfAnEpochIsTheStep) {
+  EXPECT_THAT(
+      Collect({{0, "epoch=0.5 step=100 accuracy=0.1"}, {9, "epoch=0.75 step=150 accuracy=0.2"}}),
+      ElementsAre("100: accuracy=0.1", "150: accuracy=0.2"));
+}
+
+TEST_F(OutputTest, ATimeBehindEpochIsNoPartOfOne) {
+  EXPECT_THAT(Collect({{0, "epoch: 1.5s accuracy=0.1"}, {9, "epoch=7 accuracy=0.2"}}),
+              ElementsAre("1: accuracy=0.1", "7: accuracy=0.2"));
+}
+
+TEST_F(OutputTest, OtherMetricsKeepTheirWholeSteps) {
+  spec_.objectives.push_back({.metric = "eval_loss"});
+  EXPECT_THAT(Collect({{0, "{'accuracy': 0.1, 'epoch': 0.5}"},
+                       {9, "{'eval_loss': 0.9, 'epoch': 1.0}"},
+                       {18, "{'accuracy': 0.3, 'epoch': 1.0}"}}),
+              ElementsAre("1: accuracy=0.1", "1: eval_loss=0.9", "2: accuracy=0.3"));
+}
+
 TEST_F(OutputTest, TheLastValueOfALineCounts) {
   EXPECT_THAT(Collect({{0, "accuracy: 0.5 (was accuracy: 0.4), now accuracy: 0.6"}}),
               ElementsAre("1: accuracy=0.6"));

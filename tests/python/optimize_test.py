@@ -13,6 +13,7 @@ import textwrap
 import threading
 import time
 import unittest
+from unittest import mock
 
 import vernier
 import workers
@@ -313,14 +314,17 @@ class Interrupts(unittest.TestCase):
         try:
             study = make()
             rounds = 0
-            for i in range(200):
-                try:
-                    # Twenty moments in each of ten trials, or so.
-                    signal.setitimer(signal.ITIMER_REAL, 0.0002 + 0.00001 * i)
-                    study.optimize(square, trials=3000)
-                except KeyboardInterrupt:
-                    rounds += 1
-            self.assertEqual(rounds, 200)
+            dropped = []  # Python drops what is raised while it frees an object.
+            with mock.patch.object(sys, "unraisablehook", lambda raised: dropped.append(raised.exc_type)):
+                for i in range(200):
+                    try:
+                        # Twenty moments in each of ten trials, or so.
+                        signal.setitimer(signal.ITIMER_REAL, 0.0002 + 0.00001 * i)
+                        study.optimize(square, trials=3000)
+                    except KeyboardInterrupt:
+                        rounds += 1
+            self.assertEqual(rounds + dropped.count(KeyboardInterrupt), 200)
+            self.assertGreater(rounds, 190)
             states = [record.state for record in study.trials]
             self.assertEqual(set(states), {"COMPLETED", "CANCELLED"})
         finally:

@@ -25,7 +25,7 @@ void Restrict(const std::string& ancestor,
 }  // namespace
 
 std::vector<NeverActive> FindNeverActive(const Space& space) {
-  const auto parameters = space.parameters();
+  const auto& parameters = space.parameters();
   std::vector<Allowed> allowed(parameters.size());
   std::vector<std::optional<std::string>> contradiction(parameters.size());
   for (const int i : space.parents_first()) {

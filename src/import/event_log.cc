@@ -113,7 +113,7 @@ absl::StatusOr<SourceStudy> ReadEventLog(const std::string& path) {
   VERNIER_RETURN_IF_ERROR(
       ForEachLine(text, [&](std::string_view line, std::size_t number) -> absl::Status {
         VERNIER_ASSIGN_OR_RETURN(const Event event, EventOf(line, number));
-        const absl::Status added = log.Add(event);
+        absl::Status added = log.Add(event);
         if (added.ok()) return added;
         return InvalidArgument("line {}: {}", number, std::string(added.message()));
       }));

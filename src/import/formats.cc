@@ -95,8 +95,7 @@ absl::StatusOr<std::string> FormatOf(const std::string& path) {
     if (document.is_object() && document.contains("study") && document.contains("trials")) {
       return InvalidArgument(
           "{}: is an export in JSON, which is for other programs; the log that `vernier study "
-          "export` writes without -o is "
-          "imported",
+          "export` writes without -o is imported",
           path);
     }
     if (const std::string format = FormatOfDefinition(document); !format.empty()) return format;
@@ -178,10 +177,9 @@ absl::StatusOr<ImportedStudy> ReadStudy(const std::string& path, const ImportOpt
     return FieldError("format",
                       fmt::format("must be one of {}, got '{}'", NameList(), known.format));
   }
-  const absl::StatusOr<std::string> head = ReadHead(path);
+  const bool is_log = known.format == kVernier && IsEventLog(ReadHead(path).value_or(""));
   const bool has_trials = known.format == kOptuna || known.format == kVizier ||
-                          known.format == kRay || known.format == kCsv ||
-                          (known.format == kVernier && head.ok() && IsEventLog(*head));
+                          known.format == kRay || known.format == kCsv || is_log;
   absl::StatusOr<ImportedStudy> study;
   if (has_trials) {
     absl::StatusOr<SourceStudy> source = ReadTrials(path, known);

@@ -20,8 +20,9 @@ namespace vernier::metrics {
 
 // Turns lines of output into measurements, in order.
 //
-// The step of a value is the one that its line states, unless lines of the metric state parts of an epoch; else the epoch of the last heading line ("Epoch 3/10"), else the
-// position of the line's progress bar, else the number of the value: 1, 2, 3 …. Metrics of one step that come within a
+// The step of a value is the one that its line states, else the epoch of the last heading line ("Epoch 3/10"), else the
+// position of the line's progress bar, else the number of the value: 1, 2, 3 …. Once a line of the metric states a part of
+// an epoch, its values have their numbers. Metrics of one step that come within a
 // second form one measurement. Of lines that overwrite each other, as progress bars do, one per second counts, and the
 // last one.
 //

@@ -183,7 +183,7 @@ TEST(FitMean, OfOneTrialExpectsWhatIsBelieved) {
 
 // --- the optimiser ---
 
-double NegativeBowl(const Point& point) {
+double Bowl(const Point& point) {
   double sum = 0;
   for (const auto& [name, value] : point) sum += std::pow(std::get<double>(value) - 0.7, 2);
   return -sum;
@@ -196,7 +196,7 @@ EarlierStudy Earlier(double sign) {
   Rng rng(11);
   for (int i = 1; i <= 25; ++i) {
     Point point = {{"x", rng.Uniform()}, {"y", rng.Uniform()}};
-    const double value = sign * 50 * NegativeBowl(point) + 3;
+    const double value = sign * 50 * Bowl(point) + 3;
     study.trials.push_back(Completed(i, std::move(point), value));
   }
   return study;
@@ -209,7 +209,7 @@ double BestAfter(int trials, std::vector<EarlierStudy> earlier, std::uint64_t se
   AskTell study = AskTell::Create(problem, {.name = "gp"}, seed).value();
   for (int i = 0; i < trials; ++i) {
     const AskTell::Asked asked = study.Ask().value().front();
-    EXPECT_THAT(study.Tell(asked.trial, {NegativeBowl(asked.suggestion.point)}), IsOk());
+    EXPECT_THAT(study.Tell(asked.trial, {Bowl(asked.suggestion.point)}), IsOk());
   }
   return study.Best()->values.front();
 }
@@ -262,13 +262,13 @@ TEST(WarmStart, TriesTheDefaultPointUnlessAnEarlierStudyDid) {
   EXPECT_EQ(origin(), "earlier study");
 }
 
-// The points of a study's trials, the values of which are `scale` times NegativeBowl.
+// The points of a study's trials, the values of which are `scale` times Bowl.
 std::vector<Observation> Search(const Problem& problem, int trials, double scale) {
   AskTell study = AskTell::Create(problem, {.name = "gp"}, 1).value();
   std::vector<Observation> done;
   for (int i = 1; i <= trials; ++i) {
     const AskTell::Asked asked = study.Ask().value().front();
-    const double value = scale * NegativeBowl(asked.suggestion.point);
+    const double value = scale * Bowl(asked.suggestion.point);
     EXPECT_THAT(study.Tell(asked.trial, {value}), IsOk());
     done.push_back(Completed(i, asked.suggestion.point, value));
   }
@@ -290,8 +290,7 @@ TEST(WarmStart, TheInitialDesignGoesOnWhereTheEarlierOneStopped) {
     EarlierStudy before{.name = "before", .trials = {}};
     for (std::size_t i = 0; i < known; ++i) {
       const Point& point = whole.points[i].point;
-      before.trials.push_back(
-          Completed(static_cast<std::int64_t>(i) + 1, point, NegativeBowl(point)));
+      before.trials.push_back(Completed(static_cast<std::int64_t>(i) + 1, point, Bowl(point)));
     }
     problem.earlier = {before};
     const Suggestions rest = first(state);
@@ -333,8 +332,8 @@ TEST(WarmStart, EarlierStudiesTakeTurns) {
   EXPECT_EQ(asked[0].suggestion.note, "from the model of study 'before'");
   EXPECT_EQ(asked[1].suggestion.note, "from the model of study 'other'");
   EXPECT_EQ(asked[2].suggestion.origin, "initial design");
-  EXPECT_GT(NegativeBowl(asked[0].suggestion.point), -0.02);
-  EXPECT_LT(NegativeBowl(asked[1].suggestion.point), -0.2);
+  EXPECT_GT(Bowl(asked[0].suggestion.point), -0.02);
+  EXPECT_LT(Bowl(asked[1].suggestion.point), -0.2);
   // Failures say nothing of the values: what follows is theirs to choose.
   for (const AskTell::Asked& trial : asked) EXPECT_THAT(study.TellFailed(trial.trial), IsOk());
   EXPECT_EQ(study.Ask().value().front().suggestion.origin, "earlier study");

@@ -264,7 +264,7 @@ TEST(GpOptimizer, SpreadsOverTheFrontOfTwoObjectives) {
 }
 
 // Least at (0.7, 0.2), where the constraint is broken.
-double BowlOfTwo(const Point& point) {
+double Bowl(const Point& point) {
   return std::pow(Get(point, "x") - 0.7, 2) + 3.0 * std::pow(Get(point, "y") - 0.2, 2);
 }
 
@@ -276,7 +276,7 @@ Problem Constrained() {
 
 TEST(GpOptimizer, FollowsAnOutcomeConstraintToItsEdge) {
   const auto run = [](const Point& point) {
-    return Trial({BowlOfTwo(point)}, {0.6 - Get(point, "x") - Get(point, "y")});
+    return Trial({Bowl(point)}, {0.6 - Get(point, "x") - Get(point, "y")});
   };
   double best = 1e9;
   for (const Observation& trial : Optimise(Constrained(), run, 25)) {
@@ -290,7 +290,7 @@ TEST(GpOptimizer, FollowsAnOutcomeConstraintToItsEdge) {
 TEST(GpOptimizer, LooksForAPointThatKeepsTheConstraints) {
   // Kept in a twentieth of the square only, far from where the objective is good.
   const auto run = [](const Point& point) {
-    return Trial({BowlOfTwo(point)}, {0.13 - Distance(point, 0.15, 0.85)});
+    return Trial({Bowl(point)}, {0.13 - Distance(point, 0.15, 0.85)});
   };
   const std::vector<Observation> trials = Optimise(Constrained(), run, 20);
   const auto kept = [](const Observation& trial) { return trial.slacks[0] >= 0; };
@@ -303,7 +303,7 @@ TEST(GpOptimizer, DoesWithoutAConstraintThatNoTrialToldOf) {
   Rng rng(2);
   for (int i = 1; i <= 8; ++i) {
     const Point point{{"x", rng.Uniform()}, {"y", rng.Uniform()}};
-    trials.push_back({TrialNumber(i), point, Outcome::kCompleted, {BowlOfTwo(point)}, {}});
+    trials.push_back({TrialNumber(i), point, Outcome::kCompleted, {Bowl(point)}, {}});
   }
   const auto optimizer = NewGpOptimizer(problem, {.name = "gp", .options = {}}).value();
   ASSERT_OK_AND_ASSIGN(const Suggestions without,

@@ -8,6 +8,12 @@ function(vernier_numerical target)
     $<$<AND:$<CONFIG:RelWithDebInfo>,$<CXX_COMPILER_ID:GNU>>:-Wno-maybe-uninitialized>)
 endfunction()
 
+# Compiles six files of a target at a time: most of the time goes into headers and templates, which files share. So names at the
+# level of files, in unnamed namespaces too, are unique in a target (tools/check_names.py).
+function(vernier_merge target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${VERNIER_MERGE_FILES} UNITY_BUILD_BATCH_SIZE 6)
+endfunction()
+
 # vernier_headers(NAME HEADER … [DEPS …] [NUMERICAL])
 #   A precompiled header for the libraries that are given HEADERS NAME. Owned by a library: what is compiled into programs is
 #   placed otherwise.
@@ -46,6 +52,9 @@ function(vernier_library name)
     set(arg_HEADERS service)  # Under ThreadSanitizer, what knows gRPC is compiled without a macro that the others have.
   elseif(NOT arg_HEADERS)
     set(arg_HEADERS common)
+  endif()
+  if(NOT arg_NUMERICAL)  # What is inlined where decides the last bits of numbers.
+    vernier_merge(vernier_${name})
   endif()
   target_precompile_headers(vernier_${name} REUSE_FROM vernier_headers_${arg_HEADERS})
   target_compile_options(vernier_${name} PRIVATE ${VERNIER_PRECOMPILED_OPTIONS})
@@ -102,10 +111,8 @@ function(vernier_test name)
   else()
     target_compile_options(${name} PRIVATE -O0)
     target_precompile_headers(${name} REUSE_FROM vernier_test_headers)
-    # Most of the time goes into headers and templates, which files share. So names at the level of files, in unnamed
-    # namespaces too, are unique in a program of tests.
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ${VERNIER_MERGE_TESTS} UNITY_BUILD_BATCH_SIZE 6)
   endif()
+  vernier_merge(${name})
   target_compile_options(${name} PRIVATE ${VERNIER_PRECOMPILED_OPTIONS})
   vernier_link_sanitizer(${name})
   include(GoogleTest)

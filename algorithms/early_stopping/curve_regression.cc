@@ -26,7 +26,7 @@ constexpr std::size_t kMostCurves = 40;
 constexpr std::size_t kFewestCurves = 2;
 // Share of the reports so far that a level averages. On parametric families 0.12 left the noise of single reports in the
 // predictions, so that trials were stopped by bad luck; 0.5 lags behind.
-constexpr double kAveraged = 0.3;
+constexpr double kLevelShare = 0.3;
 // Distance of a value from the median with its neighbours from which it is an outlier, in units of the usual one, and the
 // number of values that are looked at at least. Choices: about three deviations of normal values.
 constexpr double kOutlier = 6.0;
@@ -35,7 +35,7 @@ constexpr std::size_t kFewestForOutliers = 5;
 constexpr double kLastStage = 0.75;
 // Values further than this from their median are cut, in units of their usual distance from it: a loss that exploded is
 // poor, however large. A choice.
-constexpr double kReach = 8.0;
+constexpr double kCutDistance = 8.0;
 // How far neighbours reach, what counts for how much and how noisy changes are, few curves cannot tell: predictions under
 // each answer are averaged by their evidence. Length scales by the parameters are in units of sqrt(coordinates / 5), about
 // the distance of random points; that by the features is in units of their usual distance. Shares of the variance: by
@@ -63,7 +63,7 @@ struct Features {
 };
 
 // The larger of the two in the middle, of an even number.  REQUIRES: values is not empty.
-double MedianOf(std::vector<double> values) {
+double UpperMedianOf(std::vector<double> values) {
   const auto middle = values.begin() + std::ssize(values) / 2;
   std::ranges::nth_element(values, middle);
   return *middle;
@@ -95,7 +95,7 @@ void ReplaceOutliers(std::vector<double>& values) {
   if (small <= values.size() / 2) return;
   std::vector<double> distances(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) distances[i] = std::abs(values[i] - medians[i]);
-  const double usual = MedianOf(std::move(distances));
+  const double usual = UpperMedianOf(std::move(distances));
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (std::abs(values[i] - medians[i]) > kOutlier * usual) values[i] = medians[i];
   }
@@ -103,7 +103,7 @@ void ReplaceOutliers(std::vector<double>& values) {
 
 // Average of the finite values in (step - width, step], or the last one before; NaN: there is none. Outliers are replaced.
 double LevelAt(std::span<const CurvePoint> points, double first, double step) {
-  const double width = kAveraged * (step - first + 1);
+  const double width = kLevelShare * (step - first + 1);
   const auto after = std::ranges::upper_bound(
       points, step, {}, [](const CurvePoint& point) { return static_cast<double>(point.step); });
   std::vector<double> values;  // The last ones, latest first.
@@ -147,12 +147,14 @@ double SquaredDistance(const Curve& a, const Curve& b) {
 class Standardised {
  public:
   explicit Standardised(const std::vector<double>& values)
-      : centre_(MedianOf(values)), unit_(UnitOf(values, centre_)), values_(values.size()) {
+      : centre_(UpperMedianOf(values)), unit_(UnitOf(values, centre_)), values_(values.size()) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       values_[static_cast<Eigen::Index>(i)] = Of(values[i]);
     }
   }
-  double Of(double value) const { return std::clamp((value - centre_) / unit_, -kReach, kReach); }
+  double Of(double value) const {
+    return std::clamp((value - centre_) / unit_, -kCutDistance, kCutDistance);
+  }
   double centre() const { return centre_; }
   double unit() const { return unit_; }
   const Eigen::VectorXd& values() const { return values_; }
@@ -165,7 +167,7 @@ class Standardised {
     for (const double value : values) distances.push_back(std::abs(value - centre));
     std::ranges::sort(distances);
     const double usual = distances[distances.size() * 3 / 4];
-    const double most = usual > 0 ? kReach * usual : distances.back();
+    const double most = usual > 0 ? kCutDistance * usual : distances.back();
     double squares = 0;
     for (const double distance : distances) {
       const double relative = most > 0 ? std::min(distance, most) / most : 0.0;
@@ -387,7 +389,7 @@ std::vector<Normal> ChangesIn(const Stage& stage,
   Eigen::VectorXd residuals = Residuals(by_parameters, features.col(0), count);
   const double usual = std::sqrt(residuals.head(count).squaredNorm() / static_cast<double>(count));
   residuals /= std::max(usual, kJitter);
-  features.col(2) = residuals.cwiseMax(-kReach).cwiseMin(kReach);
+  features.col(2) = residuals.cwiseMax(-kCutDistance).cwiseMin(kCutDistance);
   const Eigen::ArrayXXd linear = (features * features.transpose()).array() / 3;
   const Eigen::ArrayXXd smooth = Matern(DistancesOf(features), kFeatureScale);
 
@@ -435,7 +437,7 @@ double UsualLast(std::span<const Curve* const> complete) {
   for (const Curve* curve : complete) {
     lasts.push_back(static_cast<double>(curve->points.back().step));
   }
-  return MedianOf(std::move(lasts));
+  return UpperMedianOf(std::move(lasts));
 }
 
 }  // namespace

@@ -29,18 +29,19 @@ struct PercentileOptions {
 };
 
 // How the two rules differ beside the percentile.
-struct Kind {
+struct RuleKind {
   std::string_view name;
   std::string_view version;
   std::string_view threshold;  // Name of the number that the trial is compared with.
 };
-constexpr Kind kPercentileKind = {.name = "percentile", .version = "1", .threshold = "threshold"};
+constexpr RuleKind kPercentileKind = {
+    .name = "percentile", .version = "1", .threshold = "threshold"};
 // Version 1 had no warm-up.
-constexpr Kind kMedianKind = {.name = "median", .version = "2", .threshold = "median"};
+constexpr RuleKind kMedianKind = {.name = "median", .version = "2", .threshold = "median"};
 
 class PercentileRule final : public EarlyStopper {
  public:
-  PercentileRule(const Kind& kind, Goal goal, PercentileOptions options, std::string json)
+  PercentileRule(const RuleKind& kind, Goal goal, PercentileOptions options, std::string json)
       : kind_(kind), goal_(goal), options_(options), json_(std::move(json)) {}
 
   std::string_view name() const override { return kind_.name; }
@@ -108,7 +109,7 @@ class PercentileRule final : public EarlyStopper {
         curves);
   }
 
-  const Kind& kind_;
+  const RuleKind& kind_;
   const Goal goal_;
   const PercentileOptions options_;
   const std::string json_;

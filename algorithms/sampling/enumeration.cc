@@ -60,15 +60,19 @@ class WheelOrder {
   std::vector<int> order_;
 };
 
+}  // namespace
+
 // A run of neighbouring values of a parameter that rule out the same children.
-struct Run {
+struct ValueRun {
   std::int64_t first = 0;
   std::int64_t length = 0;
   std::vector<int> rules_out;
 };
 
+namespace {
+
 // Splits an axis into runs, at the values where a condition on the parameter starts or ends to hold.
-std::vector<Run> SplitIntoRuns(const Space& space, int parent, const Axis& axis) {
+std::vector<ValueRun> SplitIntoRuns(const Space& space, int parent, const Axis& axis) {
   const std::string& name = space.parameters()[parent].name;
   const std::vector<int> children = Children(space, parent);
   // For each condition on the parameter: the child, and the values that the condition allows.
@@ -87,10 +91,10 @@ std::vector<Run> SplitIntoRuns(const Space& space, int parent, const Axis& axis)
       }
     }
   }
-  std::vector<Run> runs;
+  std::vector<ValueRun> runs;
   for (auto cut = cuts.begin(); *cut < axis.count; ++cut) {
-    Run& run =
-        runs.emplace_back(Run{.first = *cut, .length = *std::next(cut) - *cut, .rules_out = {}});
+    ValueRun& run = runs.emplace_back(
+        ValueRun{.first = *cut, .length = *std::next(cut) - *cut, .rules_out = {}});
     for (const auto& [child, admitted] : opened_by) {
       if (!admitted.contains(run.first)) run.rules_out.push_back(child);
     }
@@ -182,7 +186,7 @@ class Enumeration::Builder {
 
     Diagram::Node node{.parameter = order_[position], .branches = {}, .count = 0};
     failed_ = failed_ || runs_[node.parameter].empty() || diagram_.nodes.size() >= kMaxNodes;
-    for (const Run& run : runs_[node.parameter]) {
+    for (const ValueRun& run : runs_[node.parameter]) {
       if (failed_) return Diagram::kEnd;
       std::set<int> ruled_out = key.second;
       ruled_out.insert(run.rules_out.begin(), run.rules_out.end());
@@ -198,7 +202,7 @@ class Enumeration::Builder {
   }
 
   const std::vector<int> order_;
-  std::vector<std::vector<Run>> runs_;
+  std::vector<std::vector<ValueRun>> runs_;
   std::vector<std::vector<int>> children_;
   std::map<std::pair<std::size_t, std::set<int>>, int> memo_;
   Diagram diagram_;

@@ -384,7 +384,7 @@ absl::StatusOr<std::vector<std::string>> ReadAddresses(const Json& json, const s
 }
 
 // Makes the path absolute in this process's working directory: programs are started in others.
-std::string Absolute(const std::string& path) {
+std::string AbsolutePath(const std::string& path) {
   std::error_code error;
   const auto absolute = std::filesystem::absolute(path, error);
   return error ? path : absolute.string();
@@ -394,8 +394,10 @@ std::map<std::string, launch::PythonRuntime> WithAbsolutePaths(
     std::map<std::string, launch::PythonRuntime> runtimes) {
   for (auto& [name, runtime] : runtimes) {
     // A name without a slash is looked up on PATH.
-    if (runtime.python.find('/') != std::string::npos) runtime.python = Absolute(runtime.python);
-    if (!runtime.wheels.empty()) runtime.wheels = Absolute(runtime.wheels);
+    if (runtime.python.find('/') != std::string::npos) {
+      runtime.python = AbsolutePath(runtime.python);
+    }
+    if (!runtime.wheels.empty()) runtime.wheels = AbsolutePath(runtime.wheels);
   }
   return runtimes;
 }

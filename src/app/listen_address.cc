@@ -11,8 +11,6 @@ namespace vernier::app {
 namespace {
 
 constexpr std::string_view kUnix = "unix:";
-// sun_path has 108 bytes on Linux, its terminating zero included (unix(7)).
-constexpr std::size_t kLongestSocketPath = 107;
 
 struct HostPort {
   std::string_view host;  // Without brackets.

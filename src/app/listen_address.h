@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -7,6 +8,9 @@
 
 // Addresses that a server listens on: "127.0.0.1:7117", "[::1]:0", "unix:/run/vernier.sock".
 namespace vernier::app {
+
+// Of the path of a unix socket: sun_path has 108 bytes on Linux, its terminating zero included (unix(7)).
+inline constexpr std::size_t kLongestSocketPath = 107;
 
 // Whether only programs of this host can reach the address.
 bool IsLocal(const std::string& address);

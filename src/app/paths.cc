@@ -4,10 +4,10 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
 
 #include "fmt/format.h"
+#include "src/app/listen_address.h"
 #include "src/base/access_token.h"
 #include "src/base/private_folder.h"
 #include "src/base/sha256.h"
@@ -16,10 +16,6 @@
 
 namespace vernier::app {
 namespace {
-
-constexpr std::string_view kInMemory = ":memory:";
-// sun_path has 108 bytes on Linux, its terminating zero included (unix(7)).
-constexpr std::size_t kLongestSocketPath = 107;
 
 std::string Environment(const char* name) {
   const char* value = std::getenv(name);

@@ -1,11 +1,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 
 // The paths of Vernier's files, for the daemon and the command line.
 namespace vernier::app {
+
+// The name of a store without a file.
+inline constexpr std::string_view kInMemory = ":memory:";
 
 // $VERNIER_STORE, else vernier/vernier.db under $XDG_STATE_HOME, else under ~/.local/state. Creates nothing.
 std::string DefaultStorePath();

@@ -36,7 +36,7 @@ absl::StatusOr<std::int64_t> NextStep(const std::string& path) {
 }
 
 // One write, which other processes of the replica do not tear apart; durable, since the report counts as stored.
-absl::Status Append(const std::string& path, const std::string& line) {
+absl::Status AppendLine(const std::string& path, const std::string& line) {
   const int fd = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) return Unavailable("'{}' cannot be written: {}", path, std::strerror(errno));
   const bool is_written =
@@ -62,7 +62,7 @@ absl::StatusOr<std::string> AppendReport(const ReportFile& file, Measurement mea
   if (measurement.step < 0) {
     VERNIER_ASSIGN_OR_RETURN(measurement.step, NextStep(file.path));
   }
-  VERNIER_RETURN_IF_ERROR(Append(file.path, metrics::HypertuneLine(measurement)));
+  VERNIER_RETURN_IF_ERROR(AppendLine(file.path, metrics::HypertuneLine(measurement)));
   // Written before anything of the gang is stopped.
   VERNIER_ASSIGN_OR_RETURN(const std::optional<launch::GangEnd> gang_end,
                            launch::ReadGangEnd(file.attempt));

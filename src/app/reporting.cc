@@ -12,11 +12,11 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
-#include <string_view>
 #include <system_error>
 
 #include "absl/strings/str_split.h"
 #include "fmt/format.h"
+#include "src/app/listen_address.h"
 #include "src/app/paths.h"
 #include "src/base/files.h"
 #include "src/base/private_folder.h"
@@ -38,7 +38,6 @@ constexpr std::size_t kSecretBytes = 32;
 constexpr char kSecretFile[] = "/.secret";
 constexpr char kSocketFolder[] = "/.report";
 constexpr char kSocketFile[] = "/socket";
-constexpr std::string_view kUnix = "unix:";
 
 bool IsProgram(const fs::path& path) {
   std::error_code error;
@@ -100,8 +99,8 @@ ReportingAccess AccessOf(const std::string& address,
                       {"VERNIER_TRIAL_NAME", wire::TrialResource(spec.name, id.trial.number)},
                       {"VERNIER_TOKEN", tokens.Make(id)}};
   // In a container, the folder has to be mounted for the socket to be seen.
-  if (address.starts_with(kUnix)) {
-    access.folder = fs::path(address.substr(kUnix.size())).parent_path().string();
+  if (const auto socket = SocketPathOf(address)) {
+    access.folder = fs::path(*socket).parent_path().string();
   }
   // A container has a PATH, and perhaps a `vernier`, of its own.
   if (RunsImages(*spec.job) || SetsPath(*spec.job)) return access;

@@ -77,7 +77,6 @@ absl::Status WithCluster(const std::string& folder,
   return status;
 }
 
-constexpr char kInMemory[] = ":memory:";
 // Time that a shutdown gives calls that ignore their stop token, and connections: an idle client does not notice the
 // end of the server. A choice: long enough for a call that is being written to disk.
 constexpr absl::Duration kShutdownPatience = absl::Seconds(1);

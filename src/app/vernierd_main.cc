@@ -202,7 +202,7 @@ void WaitForSignal() {
   }
 }
 
-int Explain(const absl::Status& status) {
+int PrintError(const absl::Status& status) {
   fmt::print(stderr, "vernierd: {}\n", std::string(status.message()));
   return ExitCodeOf(status);
 }
@@ -214,7 +214,7 @@ int Serve(const ServerOptions& options) {
     return kFailed;
   }
   const auto server = Server::Start(options);
-  if (!server.ok()) return Explain(server.status());
+  if (!server.ok()) return PrintError(server.status());
   // One line on standard output, flushed: programs that start a server wait for it and read the addresses.
   fmt::print("listening on {} store {}\n", fmt::join((*server)->addresses(), ", "), options.store);
   std::fflush(stdout);
@@ -226,13 +226,13 @@ int Serve(const ServerOptions& options) {
 
 int Run(const Flags& flags) {
   const absl::StatusOr<Configuration> configuration = Combine(flags);
-  if (!configuration.ok()) return Explain(configuration.status());
+  if (!configuration.ok()) return PrintError(configuration.status());
   const absl::StatusOr<ServerOptions> options = ServerOptionsOf(*configuration);
-  if (!options.ok()) return Explain(options.status());
+  if (!options.ok()) return PrintError(options.status());
   // Checked in any case, but only --check makes an error of it.
   const absl::Status runtimes = CheckRuntimes(options->runtimes);
   if (flags.check) {
-    if (!runtimes.ok()) return Explain(runtimes);
+    if (!runtimes.ok()) return PrintError(runtimes);
     const absl::StatusOr<std::string> containers = DescribeContainers(options->containers);
     fmt::print("the configuration is valid\ncontainers: {}\n",
                containers.ok() ? *containers : std::string(containers.status().message()));

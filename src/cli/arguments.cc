@@ -19,7 +19,7 @@ namespace {
 
 // The text as a number; nothing if anything is left over.
 template <typename Number>
-std::optional<Number> Parse(const std::string& text) {
+std::optional<Number> ParseAs(const std::string& text) {
   Number number{};
   const char* end = text.data() + text.size();
   const auto result = std::from_chars(text.data(), end, number);
@@ -57,7 +57,7 @@ void AddQueryOptions(CLI::App& command, const char* filter, const char* sort, Qu
 CLI::Validator AtLeast(std::int64_t least) {
   return CLI::Validator(
       [least](const std::string& text) {
-        const auto number = Parse<std::int64_t>(text);
+        const auto number = ParseAs<std::int64_t>(text);
         if (number && *number >= least) return std::string();
         return fmt::format("must be a whole number of at least {}, got '{}'", least, text);
       },
@@ -67,7 +67,7 @@ CLI::Validator AtLeast(std::int64_t least) {
 CLI::Validator Port() {
   return CLI::Validator(
       [](const std::string& text) {
-        const auto number = Parse<std::int32_t>(text);
+        const auto number = ParseAs<std::int32_t>(text);
         if (number && *number >= 1024 && *number <= 65535) return std::string();
         return fmt::format("must be a port from 1024 to 65535, got '{}'", text);
       },
@@ -120,13 +120,13 @@ absl::StatusOr<Severity> ParseSeverityFlag(std::string_view option, const std::s
 }
 
 absl::StatusOr<double> ParseNumberFlag(std::string_view option, const std::string& text) {
-  const auto number = Parse<double>(text);
+  const auto number = ParseAs<double>(text);
   if (number && *number > 0 && std::isfinite(*number)) return *number;
   return InvalidArgument("{}: must be a finite number above 0, got '{}'", option, text);
 }
 
 absl::StatusOr<std::int64_t> ParseCountFlag(std::string_view option, const std::string& text) {
-  const auto count = Parse<std::int64_t>(text);
+  const auto count = ParseAs<std::int64_t>(text);
   if (count && *count >= 1) return *count;
   return InvalidArgument("{}: must be a whole number of at least 1, got '{}'", option, text);
 }

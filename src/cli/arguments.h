@@ -19,8 +19,7 @@
 namespace vernier::cli {
 
 // Adds a command whose arguments are a struct of type Args; `run` gets them if the command line names it. The caller
-// declares
-// the options: auto [command, args] = AddCommand<CreateArgs>(study, "create", "…", &Create, chosen).
+// declares the options: auto [command, args] = AddCommand<CreateArgs>(study, "create", "…", &Create, chosen).
 template <typename Args>
 std::pair<CLI::App*, Args*> AddCommand(CLI::App& group,
                                        const char* verb,
@@ -35,6 +34,7 @@ std::pair<CLI::App*, Args*> AddCommand(CLI::App& group,
   return {command, args.get()};
 }
 
+struct NoArgs {};
 // A study by name.
 struct StudyArgs {
   std::string study;

@@ -75,7 +75,7 @@ bool RanTooLong(const Study& study, const std::vector<TrialRecord>& trials) {
 }
 
 // The end of its last trial. Not the last update of the study: labels may change afterwards.
-std::optional<absl::Time> EndOf(const Study& study, const std::vector<TrialRecord>& trials) {
+std::optional<absl::Time> EndOfJob(const Study& study, const std::vector<TrialRecord>& trials) {
   if (!IsFinished(study.state)) return std::nullopt;
   std::optional<absl::Time> end;
   // std::max takes an absent time for the least.
@@ -179,11 +179,11 @@ Json OutputJson(const Study& study, const std::vector<TrialRecord>& trials) {
   return output;
 }
 
-std::string Text(const Json& value) {
+std::string JsonText(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-std::string LinesOf(const Table& table, const TableOptions& options) {
+std::string TableLines(const Table& table, const TableOptions& options) {
   return fmt::format("{}\n", fmt::join(table.Lines(options), "\n"));
 }
 
@@ -193,9 +193,9 @@ std::string FieldTable(const char* title, const Json& object, const TableOptions
   for (const auto& [key, value] : object.items()) {
     const bool is_apart =
         key == "trainingInput" || key == "trainingOutput" || key == "hyperparameters";
-    if (!is_apart) table.AddRow({{key}, {Text(value)}});
+    if (!is_apart) table.AddRow({{key}, {JsonText(value)}});
   }
-  return LinesOf(table, options);
+  return TableLines(table, options);
 }
 
 std::string TrialLines(const Json& trials, const TableOptions& options) {
@@ -203,7 +203,7 @@ std::string TrialLines(const Json& trials, const TableOptions& options) {
   std::vector<Json> sorted(trials.begin(), trials.end());
   std::ranges::sort(sorted, {}, [](const Json& trial) {
     std::int64_t number = 0;
-    return absl::SimpleAtoi(Text(trial["trialId"]), &number) ? number : 0;
+    return absl::SimpleAtoi(JsonText(trial["trialId"]), &number) ? number : 0;
   });
   Table table({{.name = "TRIAL", .align = Align::kRight},
                {.name = "STATE"},
@@ -215,15 +215,16 @@ std::string TrialLines(const Json& trials, const TableOptions& options) {
     std::string step = "-";
     if (trial.contains("finalMetric")) {
       objective = FormatFigure(trial["finalMetric"]["objectiveValue"].get<double>());
-      step = Text(trial["finalMetric"].value("trainingStep", Json("-")));
+      step = JsonText(trial["finalMetric"].value("trainingStep", Json("-")));
     }
     std::string values;
     for (const auto& [name, value] : trial["hyperparameters"].items()) {
-      values += fmt::format("{}{}={}", values.empty() ? "" : " ", name, Text(value));
+      values += fmt::format("{}{}={}", values.empty() ? "" : " ", name, JsonText(value));
     }
-    table.AddRow({{Text(trial["trialId"])}, {Text(trial["state"])}, {objective}, {step}, {values}});
+    table.AddRow(
+        {{JsonText(trial["trialId"])}, {JsonText(trial["state"])}, {objective}, {step}, {values}});
   }
-  return LinesOf(table, options);
+  return TableLines(table, options);
 }
 
 }  // namespace
@@ -284,7 +285,7 @@ nlohmann::ordered_json JobToJson(const StudyRecord& record,
               {"state", JobState(study, trials)},
               {"createTime", TimeText(study.created)}};
   if (const auto start = StartOf(trials)) job["startTime"] = TimeText(*start);
-  if (const auto end = EndOf(study, trials)) job["endTime"] = TimeText(*end);
+  if (const auto end = EndOfJob(study, trials)) job["endTime"] = TimeText(*end);
   if (const std::string error = ErrorOf(study, trials); !error.empty()) job["errorMessage"] = error;
   if (wait) {
     job["jobPosition"] = std::to_string(wait->position);

@@ -29,10 +29,10 @@ namespace {
 using LogStream = Stream<v1::LogLine>;
 
 // How long a stream of an ended attempt may take to give its next line, and how often study and trials are looked at.
-constexpr absl::Duration kLook = absl::Milliseconds(500);
+constexpr absl::Duration kLogPeriod = absl::Milliseconds(500);
 // How long to wait for a line of a running program. A choice: unnoticed by people, and 50 looks a second for a quiet
 // trial.
-constexpr absl::Duration kPatience = absl::Milliseconds(20);
+constexpr absl::Duration kLinePatience = absl::Milliseconds(20);
 
 absl::Time TimeOf(const v1::LogLine& line) { return wire::DecodeTime(line.time()); }
 
@@ -84,7 +84,7 @@ class JobLogs {
         if (!options_.live) return study.study;
         VERNIER_RETURN_IF_ERROR(BringDown(name));
       }
-      if (!has_more) interrupts_.Wait(IsAllPrinted() ? kLook : kPatience);
+      if (!has_more) interrupts_.Wait(IsAllPrinted() ? kLogPeriod : kLinePatience);
     }
   }
 
@@ -157,7 +157,7 @@ class JobLogs {
       v1::LogLine line;
       VERNIER_ASSIGN_OR_RETURN(
           const LogStream::Next next,
-          followed.stream->Read(followed.is_settled() ? kLook : kPatience, line));
+          followed.stream->Read(followed.is_settled() ? kLogPeriod : kLinePatience, line));
       if (next == LogStream::Next::kEnd) followed.stream.reset();
       if (next == LogStream::Next::kQuiet) followed.is_quiet = true;
       if (next == LogStream::Next::kMessage && IsWanted(line)) followed.line = std::move(line);

@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using jobs::ShellQuote;
 
-absl::Status Run(const std::string& command, std::string_view what) {
+absl::Status RunCommand(const std::string& command, std::string_view what) {
   if (std::system(command.c_str()) == 0) return absl::OkStatus();
   return Internal("{} failed: {}", what, command);
 }
@@ -41,18 +41,19 @@ absl::StatusOr<std::string> ArchiveIn(const std::string& folder) {
 
 // Packs `root`, a folder below `folder`, so that equal contents give equal bytes.
 absl::Status Pack(const std::string& folder, const std::string& root, const std::string& archive) {
-  return Run(fmt::format("cd {} && tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner "
-                         "--mode=u+w,go-w,a+rX --exclude=__pycache__ -cf - {} | gzip -n >{}",
-                         ShellQuote(folder),
-                         ShellQuote(root),
-                         ShellQuote(archive)),
-             "packing the package");
+  return RunCommand(
+      fmt::format("cd {} && tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner "
+                  "--mode=u+w,go-w,a+rX --exclude=__pycache__ -cf - {} | gzip -n >{}",
+                  ShellQuote(folder),
+                  ShellQuote(root),
+                  ShellQuote(archive)),
+      "packing the package");
 }
 
 // setup.py stores the time of the build in its archive; packed again, it is without.
 absl::Status Repack(const std::string& archive, const std::string& folder) {
   const std::string unpacked = folder + "/unpacked";
-  VERNIER_RETURN_IF_ERROR(Run(
+  VERNIER_RETURN_IF_ERROR(RunCommand(
       fmt::format("mkdir {0} && tar -xzf {1} -C {0}", ShellQuote(unpacked), ShellQuote(archive)),
       "unpacking the package"));
   std::error_code error;
@@ -66,12 +67,13 @@ absl::Status Repack(const std::string& archive, const std::string& folder) {
 absl::StatusOr<std::string> BuildWithSetup(const fs::path& parent, const std::string& folder) {
   // egg_info writes into the source folder by default; --egg-base keeps the user's folder clean. Output goes to
   // standard error, since standard output belongs to the answer.
-  VERNIER_RETURN_IF_ERROR(Run(fmt::format("cd {} && python3 setup.py -q egg_info --egg-base {} "
-                                          "sdist --dist-dir {} >&2",
-                                          ShellQuote(parent.string()),
-                                          ShellQuote(folder),
-                                          ShellQuote(folder)),
-                              "building the package with its setup.py"));
+  VERNIER_RETURN_IF_ERROR(
+      RunCommand(fmt::format("cd {} && python3 setup.py -q egg_info --egg-base {} "
+                             "sdist --dist-dir {} >&2",
+                             ShellQuote(parent.string()),
+                             ShellQuote(folder),
+                             ShellQuote(folder)),
+                 "building the package with its setup.py"));
   VERNIER_ASSIGN_OR_RETURN(const std::string archive, ArchiveIn(folder));
   VERNIER_RETURN_IF_ERROR(Repack(archive, folder));
   return archive;

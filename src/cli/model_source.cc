@@ -31,7 +31,7 @@ constexpr std::size_t kMostPoints = 1000;
 constexpr std::size_t kImportancePoints = 96;
 constexpr std::uint64_t kSeed = 1;
 
-std::string Text(const absl::Status& status) { return std::string(status.message()); }
+std::string MessageOf(const absl::Status& status) { return std::string(status.message()); }
 
 // Predictions by the server for one objective.
 Predictions AskServer(Connection& connection,
@@ -126,11 +126,11 @@ ModelChoice ChooseModel(Connection& connection,
         .why_none = {}};
   }
   auto fitted = FitHere(study, objective);
-  if (!fitted.ok()) return {.model = {}, .why_none = Text(fitted.status())};
+  if (!fitted.ok()) return {.model = {}, .why_none = MessageOf(fitted.status())};
   // Shared: std::function copies its target.
   const auto model = std::make_shared<const AskTell>(*std::move(fitted));
   if (const auto tried = model->Predict(probe); !tried.ok()) {
-    return {.model = {}, .why_none = Text(tried.status())};
+    return {.model = {}, .why_none = MessageOf(tried.status())};
   }
   const auto predict = [model](std::span<const Point> points) -> Predictions {
     VERNIER_ASSIGN_OR_RETURN(const std::vector<PredictedPoint> answers,

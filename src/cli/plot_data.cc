@@ -18,7 +18,7 @@
 namespace vernier::cli {
 namespace {
 
-std::vector<std::string> Metrics(const StudySpec& spec) {
+std::vector<std::string> MetricsOf(const StudySpec& spec) {
   std::vector<std::string> metrics;
   for (const Objective& objective : spec.objectives) metrics.push_back(objective.metric);
   return metrics;
@@ -102,7 +102,7 @@ absl::StatusOr<Objective> ChooseObjective(const StudySpec& spec,
   }
   return InvalidArgument("{}: must be one of the objectives {}, got '{}'",
                          option,
-                         fmt::join(Metrics(spec), ", "),
+                         fmt::join(MetricsOf(spec), ", "),
                          metric);
 }
 

@@ -65,10 +65,10 @@ bool WantsColor(const GlobalFlags& flags, const Terminal& terminal) {
 }
 
 // The exit code of a command line that ends here (help, version, error); nothing if the command can run.
-std::optional<ExitCode> Parse(CLI::App& root,
-                              const CommandLine& line,
-                              std::ostream& out,
-                              std::ostream& err) {
+std::optional<ExitCode> ParseCommandLine(CLI::App& root,
+                                         const CommandLine& line,
+                                         std::ostream& out,
+                                         std::ostream& err) {
   // CLI11 takes a vector of arguments in reverse order, and throws. Neither leaves this function.
   std::vector<std::string> args(line.args.rbegin(), line.args.rend());
   try {
@@ -288,7 +288,7 @@ ExitCode RunProgram(std::vector<std::string> args,
   absl::StatusOr<CommandLine> line = ReadCommandLine(std::move(args));
   if (!line.ok()) return ReportError(line.status(), {}, err);
   flags.user_args = TakeUserArgs(line->args);
-  if (const auto end = Parse(root, *line, out, err)) return *end;
+  if (const auto end = ParseCommandLine(root, *line, out, err)) return *end;
   Console console = {.out = out,
                      .err = err,
                      .is_terminal = terminal.is_terminal,

@@ -44,7 +44,7 @@ constexpr char kSocket[] = ".sock";
 
 // A socket beside the store, or a port if the path is too long for a socket: sun_path holds 108 bytes with the final
 // zero (unix(7)).
-std::string ListenAddress(const std::string& store) {
+std::string AddressOfStore(const std::string& store) {
   constexpr std::size_t kLongestSocketPath = 107;
   std::error_code error;
   const std::string path = std::filesystem::absolute(store, error).string() + kSocket;
@@ -341,7 +341,7 @@ absl::StatusOr<Connection> OpenToRun(const Context& context, const CapacityFlags
   if (!context.flags().server.empty()) return context.Connect();
   const std::string store = context.Store();
   VERNIER_ASSIGN_OR_RETURN(app::ServerOptions options, EngineOptionsOf(store, flags));
-  options.listen = {ListenAddress(store)};
+  options.listen = {AddressOfStore(store)};
   // Only the study of this command is run (docs/adr/0031-a-run-starts-its-own-study.md).
   options.run_every_study = false;
   return Connection::OpenWithEngine(options);

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 // The folder of the file, or for "-" the current one; "." if that was removed. Symbolic links are not resolved, so that
 // users see the paths they know.
-fs::path FolderOf(const std::string& path) {
+fs::path FolderOfFile(const std::string& path) {
   std::error_code error;
   const fs::path absolute = fs::absolute(path == "-" ? "." : path, error);
   if (error) return ".";
@@ -98,7 +98,7 @@ absl::StatusOr<StudySpec> LoadStudy(const std::string& path, std::string_view na
 }
 
 void ResolvePaths(const std::string& path, StudySpec& spec) {
-  if (spec.job) jobs::ResolveLocalPaths(FolderOf(path), *spec.job);
+  if (spec.job) jobs::ResolveLocalPaths(FolderOfFile(path), *spec.job);
 }
 
 }  // namespace vernier::cli

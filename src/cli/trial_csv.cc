@@ -41,13 +41,13 @@ constexpr const char* kLastColumns[] = {"create_time",
                                         "attempts",
                                         "duration"};
 
-std::string TimeText(const std::optional<absl::Time>& time) {
+std::string CsvTime(const std::optional<absl::Time>& time) {
   if (!time) return "";
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E*SZ", *time, absl::UTCTimeZone());
 }
 
 ordered_json TimeOrNothing(const std::optional<absl::Time>& time) {
-  return time ? ordered_json(TimeText(time)) : ordered_json();
+  return time ? ordered_json(CsvTime(time)) : ordered_json();
 }
 
 // Reads the rows of TrialCsv's file. After the first failed read everything is empty, so that callers check ok() once.
@@ -204,9 +204,9 @@ void TrialCsv::PutAfter(const Trial& trial) {
   const std::string failure(trial.failure == FailureClass::kNone ? ""
                                                                  : FailureClassName(trial.failure));
   text += fmt::format(",{},{},{},{},{},{},{},{},",
-                      TimeText(trial.created),
-                      TimeText(trial.started),
-                      TimeText(trial.ended),
+                      CsvTime(trial.created),
+                      CsvTime(trial.started),
+                      CsvTime(trial.ended),
                       failure,
                       QuoteCsv(trial.message),
                       IsStoppedEarly(trial),

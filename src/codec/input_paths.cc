@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "src/codec/training_input_json.h"
 #include "vernier/core/error.h"
 
 namespace vernier::codec {
 namespace {
 
-constexpr char kInput[] = "trainingInput";
 constexpr char kParams[] = "trainingInput.hyperparameters.params";
 
 // From the path in a study to the one in the input; a place in a list, "[2]", may follow. The first that fits is used.
@@ -43,7 +43,7 @@ std::vector<Renaming> TuningRenamings(const TrainingInput& input, const StudySpe
   const HyperparameterSpec& tuning = *input.hyperparameters;
   std::vector<Renaming> renamings = ParamRenamings(tuning);
   const auto add = [&](const char* from, std::string_view to, bool is_of_input) {
-    if (is_of_input) renamings.emplace_back(from, fmt::format("{}.{}", kInput, to));
+    if (is_of_input) renamings.emplace_back(from, fmt::format("{}.{}", kTrainingInput, to));
   };
   // The objective is the input's, or equal to it: see ApplyHyperparameters.
   add("objective", "hyperparameters.hyperparameterMetricTag", true);
@@ -76,7 +76,7 @@ std::vector<Renaming> JobRenamings() {
                                      std::pair("command", "Config.containerCommand"),
                                      std::pair("args", "Config.containerArgs")}) {
       renamings.emplace_back(fmt::format("job.replicas.{}.{}", role, key),
-                             fmt::format("{}.{}{}", kInput, name, field));
+                             fmt::format("{}.{}{}", kTrainingInput, name, field));
     }
   }
   return renamings;

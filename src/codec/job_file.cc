@@ -19,7 +19,6 @@
 namespace vernier::codec {
 namespace {
 
-constexpr char kInput[] = "trainingInput";
 constexpr char kRestarts[] = "restarts";
 // What AI Platform Training calls the metric if the job does not name it.
 constexpr char kDefaultTag[] = "training/hptuning/metric";
@@ -181,7 +180,7 @@ absl::Status CheckGrid(const HyperparameterSpec& tuning) {
   if (tuning.algorithm != "GRID_SEARCH") return absl::OkStatus();
   for (std::size_t i = 0; i < tuning.params.size(); ++i) {
     if (tuning.params[i].type != "DOUBLE") continue;
-    return FieldError(fmt::format("{}.hyperparameters.params[{}].type", kInput, i),
+    return FieldError(fmt::format("{}.hyperparameters.params[{}].type", kTrainingInput, i),
                       "GRID_SEARCH needs INTEGER, CATEGORICAL or DISCRETE, got DOUBLE");
   }
   return absl::OkStatus();
@@ -195,7 +194,7 @@ absl::StatusOr<std::int32_t> ReadCount(std::int32_t count, const std::string& pa
 
 absl::Status ReadTuning(const TrainingInput& input, StudySpec& spec) {
   const HyperparameterSpec& tuning = *input.hyperparameters;
-  const std::string path = std::string(kInput) + ".hyperparameters";
+  const std::string path = std::string(kTrainingInput) + ".hyperparameters";
   Objective& objective = spec.objectives.emplace_back();
   objective.metric =
       tuning.hyperparameter_metric_tag.empty() ? kDefaultTag : tuning.hyperparameter_metric_tag;
@@ -232,7 +231,7 @@ absl::Status ReadTuning(const TrainingInput& input, StudySpec& spec) {
 }  // namespace
 
 bool IsJobFile(const nlohmann::ordered_json& document) {
-  return document.is_object() && document.contains(kInput);
+  return document.is_object() && document.contains(kTrainingInput);
 }
 
 absl::StatusOr<StudySpec> ReadJobFile(const nlohmann::ordered_json& document,
@@ -240,15 +239,15 @@ absl::StatusOr<StudySpec> ReadJobFile(const nlohmann::ordered_json& document,
   StudySpec spec;
   VERNIER_ASSIGN_OR_RETURN(
       const Mapping file,
-      Mapping::Open(document, "", {"jobId", "labels", kRestarts, kInput}, unknown_keys));
+      Mapping::Open(document, "", {"jobId", "labels", kRestarts, kTrainingInput}, unknown_keys));
   if (file.Find("jobId") == nullptr) {
     return FieldError("jobId", "is missing; give the job a name in the file or with --name");
   }
   VERNIER_RETURN_IF_ERROR(file.Read("jobId", spec.name, &ReadJobId));
   VERNIER_RETURN_IF_ERROR(file.Read("labels", spec.labels, &ReadTextMap));
-  VERNIER_ASSIGN_OR_RETURN(const Json* input, file.Require(kInput));
+  VERNIER_ASSIGN_OR_RETURN(const Json* input, file.Require(kTrainingInput));
   TrainingJob& job = spec.job.emplace();
-  VERNIER_ASSIGN_OR_RETURN(job.input, ReadTrainingInput(*input, kInput, unknown_keys));
+  VERNIER_ASSIGN_OR_RETURN(job.input, ReadTrainingInput(*input, kTrainingInput, unknown_keys));
   if (const Json* const restarts = file.Find(kRestarts)) {
     VERNIER_RETURN_IF_ERROR(
         FileForm<RestartPolicy>::Read(*restarts, {kRestarts, unknown_keys}, job.restarts));

@@ -307,8 +307,6 @@ struct InputForm {
 };
 
 // --- the job ---
-constexpr char kTrainingInput[] = "trainingInput";
-
 struct JobForm : PartForm<JobForm> {
   // The keys of a job, in the order in which they are written.
   static void Describe(auto& visit, auto& job) {

@@ -14,23 +14,10 @@ struct Entry {
   std::string bytes;
 };
 
-void Describe(auto& visit, Is<Entry> auto& entry) {
-  visit("space", entry.space);
-  visit("name", entry.name);
-  visit("text", entry.text);
-  visit("type", entry.type);
-  visit("bytes", entry.bytes);
-}
-
 struct TrialEntry {
   TrialNumber trial;
   Metadata metadata;
 };
-
-void Describe(auto& visit, Is<TrialEntry> auto& entry) {
-  visit("trial", entry.trial);
-  visit("metadata", entry.metadata);
-}
 
 absl::StatusOr<MetadataValue> ValueOf(const Entry& entry) {
   // Text is stored as it is, so that people can read it; a packed message is bytes, which JSON cannot hold.
@@ -42,8 +29,20 @@ absl::StatusOr<MetadataValue> ValueOf(const Entry& entry) {
 
 }  // namespace
 
+void Describe(auto& visit, Is<Entry> auto& entry) {
+  visit("space", entry.space);
+  visit("name", entry.name);
+  visit("text", entry.text);
+  visit("type", entry.type);
+  visit("bytes", entry.bytes);
+}
 template <>
 struct Form<Entry> : DescribedForm<Entry> {};
+
+void Describe(auto& visit, Is<TrialEntry> auto& entry) {
+  visit("trial", entry.trial);
+  visit("metadata", entry.metadata);
+}
 template <>
 struct Form<TrialEntry> : DescribedForm<TrialEntry> {};
 

@@ -10,6 +10,9 @@
 // A training input as JSON, in the two spellings that AI Platform Training has for it.
 namespace vernier::codec {
 
+// The key of a training input, in files of jobs and of studies.
+inline constexpr char kTrainingInput[] = "trainingInput";
+
 // As in a job's configuration file and in requests: `workerCount`, numbers as numbers or as text.
 // InvalidArgument: a FieldError below `path`. Says nothing of whether the values make sense: src/jobs/resolution.h does.
 absl::StatusOr<TrainingInput> ReadTrainingInput(const nlohmann::ordered_json& json,

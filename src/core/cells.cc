@@ -8,13 +8,6 @@
 #include "vernier/core/unit_cube.h"
 
 namespace vernier {
-namespace {
-
-bool IsContinuous(const Domain& domain) {
-  return !ListSize(domain).has_value() && !GridOf(domain).has_value();
-}
-
-}  // namespace
 
 void WriteCells(const Space& space, const Point& point, std::span<Cell> cells) {
   const std::vector<Parameter>& parameters = space.parameters();

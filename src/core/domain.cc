@@ -169,6 +169,10 @@ std::optional<Grid> GridOf(const Domain& domain) {
   return std::nullopt;
 }
 
+bool IsContinuous(const Domain& domain) {
+  return std::holds_alternative<FloatDomain>(domain) && !GridOf(domain).has_value();
+}
+
 std::optional<std::int64_t> ListSize(const Domain& domain) {
   return std::visit(
       Overloaded{

@@ -20,6 +20,8 @@ struct Grid {
 };
 // Returns the grid of an integer, of a float with a step, or of a float with a single value; nullopt for other domains.
 std::optional<Grid> GridOf(const Domain& domain);
+// Whether the domain is a float without a grid.
+bool IsContinuous(const Domain& domain);
 
 // Returns the number of values of a discrete, categorical or boolean domain; nullopt for other domains.
 std::optional<std::int64_t> ListSize(const Domain& domain);

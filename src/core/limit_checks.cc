@@ -29,7 +29,7 @@ absl::Status CheckTexts(std::string_view path,
   return absl::OkStatus();
 }
 
-absl::Status CheckValues(std::string_view path, const std::vector<ParameterValue>& values) {
+absl::Status CheckValueLimits(std::string_view path, const std::vector<ParameterValue>& values) {
   VERNIER_RETURN_IF_ERROR(CheckAtMost(path, values.size(), limits::kChoices));
   for (std::size_t i = 0; i < values.size(); ++i) {
     // Not CheckText, which would make a path for each of up to 100,000 values.
@@ -44,7 +44,7 @@ absl::Status CheckValues(std::string_view path, const std::vector<ParameterValue
 absl::Status CheckParameter(const Parameter& parameter) {
   const std::string path = fmt::format("parameters.{}", parameter.name);
   if (const auto* const listed = std::get_if<CategoricalDomain>(&parameter.domain)) {
-    VERNIER_RETURN_IF_ERROR(CheckValues(path + ".categorical", listed->values));
+    VERNIER_RETURN_IF_ERROR(CheckValueLimits(path + ".categorical", listed->values));
   }
   if (const auto* const listed = std::get_if<DiscreteDomain>(&parameter.domain)) {
     VERNIER_RETURN_IF_ERROR(
@@ -52,13 +52,14 @@ absl::Status CheckParameter(const Parameter& parameter) {
   }
   VERNIER_RETURN_IF_ERROR(CheckAtMost(path + ".when", parameter.when.size(), limits::kConditions));
   for (const Condition& when : parameter.when) {
-    VERNIER_RETURN_IF_ERROR(CheckValues(fmt::format("{}.when.{}", path, when.parent), when.values));
+    VERNIER_RETURN_IF_ERROR(
+        CheckValueLimits(fmt::format("{}.when.{}", path, when.parent), when.values));
   }
   return absl::OkStatus();
 }
 
 // Numbers among the options have a bounded size by themselves.
-absl::Status CheckChoice(std::string_view path, const Choice& choice) {
+absl::Status CheckChoiceLimits(std::string_view path, const Choice& choice) {
   VERNIER_RETURN_IF_ERROR(CheckLength(path, choice.name, limits::kOptionText));
   VERNIER_RETURN_IF_ERROR(CheckAtMost(path, choice.options.size(), limits::kOptions));
   for (const auto& [name, value] : choice.options) {
@@ -80,15 +81,15 @@ absl::Status CheckMetricSources(const std::map<std::string, MetricSource>& metri
   return absl::OkStatus();
 }
 
-absl::Status CheckWords(std::string_view path, const std::vector<std::string>& words) {
+absl::Status CheckWordLimits(std::string_view path, const std::vector<std::string>& words) {
   VERNIER_RETURN_IF_ERROR(CheckAtMost(path, words.size(), limits::kWords));
   return CheckTexts(path, words, limits::kWord);
 }
 
 // Plain and secret variables share one bound: the program gets them all.
-absl::Status CheckEnvironment(std::string_view path,
-                              const std::map<std::string, std::string>& environment,
-                              const std::map<std::string, SecretSource>& secrets) {
+absl::Status CheckEnvironmentLimits(std::string_view path,
+                                    const std::map<std::string, std::string>& environment,
+                                    const std::map<std::string, SecretSource>& secrets) {
   VERNIER_RETURN_IF_ERROR(
       CheckAtMost(path, environment.size() + secrets.size(), limits::kVariables));
   for (const auto& [name, secret] : secrets) {
@@ -105,10 +106,10 @@ absl::Status CheckEnvironment(std::string_view path,
   return absl::OkStatus();
 }
 
-absl::Status CheckReplica(const std::string& path, const ReplicaSpec& replica) {
-  VERNIER_RETURN_IF_ERROR(CheckWords(path + ".command", replica.command));
-  VERNIER_RETURN_IF_ERROR(CheckWords(path + ".args", replica.args));
-  VERNIER_RETURN_IF_ERROR(CheckEnvironment(path + ".env", replica.env, replica.secrets));
+absl::Status CheckReplicaLimits(const std::string& path, const ReplicaSpec& replica) {
+  VERNIER_RETURN_IF_ERROR(CheckWordLimits(path + ".command", replica.command));
+  VERNIER_RETURN_IF_ERROR(CheckWordLimits(path + ".args", replica.args));
+  VERNIER_RETURN_IF_ERROR(CheckEnvironmentLimits(path + ".env", replica.env, replica.secrets));
   VERNIER_RETURN_IF_ERROR(CheckLength(path + ".directory", replica.directory, limits::kPath));
   VERNIER_RETURN_IF_ERROR(CheckLength(path + ".image", replica.image, limits::kJobName));
   VERNIER_RETURN_IF_ERROR(
@@ -119,14 +120,14 @@ absl::Status CheckReplica(const std::string& path, const ReplicaSpec& replica) {
 absl::Status CheckConfig(const std::string& path, const std::optional<ReplicaConfig>& config) {
   if (!config.has_value()) return absl::OkStatus();
   VERNIER_RETURN_IF_ERROR(CheckLength(path + ".imageUri", config->image_uri, limits::kJobName));
-  VERNIER_RETURN_IF_ERROR(CheckWords(path + ".containerCommand", config->container_command));
-  return CheckWords(path + ".containerArgs", config->container_args);
+  VERNIER_RETURN_IF_ERROR(CheckWordLimits(path + ".containerCommand", config->container_command));
+  return CheckWordLimits(path + ".containerArgs", config->container_args);
 }
 
 // Paths have the keys of the API of AI Platform Training, in which the user wrote this part.
 absl::Status CheckInput(const TrainingInput& input) {
   const std::string path = "trainingInput.";
-  VERNIER_RETURN_IF_ERROR(CheckWords(path + "args", input.args));
+  VERNIER_RETURN_IF_ERROR(CheckWordLimits(path + "args", input.args));
   VERNIER_RETURN_IF_ERROR(CheckTexts(path + "packageUris", input.package_uris, limits::kPath));
   VERNIER_RETURN_IF_ERROR(CheckLength(path + "jobDir", input.job_dir, limits::kPath));
   VERNIER_RETURN_IF_ERROR(
@@ -141,9 +142,9 @@ absl::Status CheckInput(const TrainingInput& input) {
 
 // Numbers of replicas and packages are bounded by CheckTrainingJob.
 absl::Status CheckJob(const TrainingJob& job) {
-  VERNIER_RETURN_IF_ERROR(CheckWords("job.command", job.command));
-  VERNIER_RETURN_IF_ERROR(CheckWords("job.args", job.args));
-  VERNIER_RETURN_IF_ERROR(CheckEnvironment("job.env", job.env, job.secrets));
+  VERNIER_RETURN_IF_ERROR(CheckWordLimits("job.command", job.command));
+  VERNIER_RETURN_IF_ERROR(CheckWordLimits("job.args", job.args));
+  VERNIER_RETURN_IF_ERROR(CheckEnvironmentLimits("job.env", job.env, job.secrets));
   VERNIER_RETURN_IF_ERROR(CheckLength("job.image", job.image, limits::kJobName));
   VERNIER_RETURN_IF_ERROR(CheckLength("cluster", job.cluster, limits::kJobName));
   VERNIER_RETURN_IF_ERROR(CheckLength("job.region", job.region, limits::kJobName));
@@ -166,7 +167,7 @@ absl::Status CheckJob(const TrainingJob& job) {
   }
   for (const auto& [role, replica] : job.replicas) {
     VERNIER_RETURN_IF_ERROR(
-        CheckReplica(fmt::format("job.replicas.{}", RoleName(role, job)), replica));
+        CheckReplicaLimits(fmt::format("job.replicas.{}", RoleName(role, job)), replica));
   }
   return job.input.has_value() ? CheckInput(*job.input) : absl::OkStatus();
 }
@@ -231,8 +232,8 @@ absl::Status CheckLimits(const StudySpec& spec) {
   VERNIER_RETURN_IF_ERROR(CheckAtMost(
       "outcome_constraints", spec.outcome_constraints.size(), limits::kOutcomeConstraints));
   VERNIER_RETURN_IF_ERROR(CheckAtMost("objective", spec.objectives.size(), limits::kObjectives));
-  VERNIER_RETURN_IF_ERROR(CheckChoice("algorithm", spec.algorithm));
-  VERNIER_RETURN_IF_ERROR(CheckChoice("stopping", spec.stopping));
+  VERNIER_RETURN_IF_ERROR(CheckChoiceLimits("algorithm", spec.algorithm));
+  VERNIER_RETURN_IF_ERROR(CheckChoiceLimits("stopping", spec.stopping));
   VERNIER_RETURN_IF_ERROR(CheckMetricSources(spec.metrics));
   VERNIER_RETURN_IF_ERROR(CheckDurations(spec));
   if (spec.foreign.has_value()) {

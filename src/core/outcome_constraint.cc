@@ -18,7 +18,9 @@ std::vector<std::string> KnownMetrics(const StudySpec& spec) {
   return known;
 }
 
-std::string PathOf(std::size_t index) { return fmt::format("outcome_constraints[{}]", index); }
+std::string ConstraintPath(std::size_t index) {
+  return fmt::format("outcome_constraints[{}]", index);
+}
 
 }  // namespace
 
@@ -57,7 +59,7 @@ absl::StatusOr<std::vector<OutcomeConstraint>> ParseOutcomeConstraints(const Stu
   for (const std::string& text : spec.outcome_constraints) {
     absl::StatusOr<OutcomeConstraint> parsed = OutcomeConstraint::Parse(text, known);
     if (!parsed.ok()) {
-      return FieldError(PathOf(constraints.size()), std::string(parsed.status().message()));
+      return FieldError(ConstraintPath(constraints.size()), std::string(parsed.status().message()));
     }
     constraints.push_back(*std::move(parsed));
   }
@@ -71,7 +73,7 @@ absl::Status CheckOutcomeConstraints(const StudySpec& spec) {
   for (std::size_t i = 0; i < constraints.size(); ++i) {
     const std::vector<std::string>& names = constraints[i].metrics();
     if (names.empty()) {
-      return FieldError(PathOf(i),
+      return FieldError(ConstraintPath(i),
                         fmt::format("must name a metric, '{}' is the same for every trial",
                                     constraints[i].text()));
     }
@@ -79,7 +81,7 @@ absl::Status CheckOutcomeConstraints(const StudySpec& spec) {
       const bool is_metric = std::find(known.begin(), known.end(), name) != known.end();
       // A name that is unknown altogether may be a metric that the programs report unasked.
       if (is_metric || !spec.space.Find(name)) continue;
-      return FieldError(PathOf(i),
+      return FieldError(ConstraintPath(i),
                         fmt::format("must be over metrics, '{}' is a parameter; conditions between "
                                     "parameters go to constraints",
                                     name));

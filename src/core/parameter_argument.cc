@@ -14,10 +14,8 @@
 namespace vernier {
 namespace {
 
-bool IsLetter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsWordStart(char c) { return IsLetter(c) || c == '_'; }
-bool IsWordPart(char c) { return IsWordStart(c) || IsDigit(c); }
+bool IsWordStart(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_'; }
+bool IsWordPart(char c) { return IsWordStart(c) || (c >= '0' && c <= '9'); }
 bool IsOptionPart(char c) { return IsWordPart(c) || c == '-' || c == '.'; }
 char ToUpper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 

@@ -132,10 +132,10 @@ class Counter {
       }
     }
     std::map<Positions, std::int64_t> cases;
-    constexpr std::int64_t kNoValue = -1;
+    constexpr std::int64_t kUnnamed = -1;
     for (const std::int64_t value : named) ++cases[FailedAt(first, value, part)];
     const auto unnamed = values - static_cast<std::int64_t>(named.size());
-    if (unnamed > 0) cases[FailedAt(first, kNoValue, part)] += unnamed;
+    if (unnamed > 0) cases[FailedAt(first, kUnnamed, part)] += unnamed;
     return cases;
   }
 

@@ -24,4 +24,9 @@ std::optional<absl::Duration> RunningTime(const Trial& trial, absl::Time now) {
   return std::max(absl::ZeroDuration(), all - PausedTime(trial, now));
 }
 
+absl::Duration TimeTaken(const Trial& trial) {
+  if (!trial.ended) return absl::ZeroDuration();
+  return RunningTime(trial, *trial.ended).value_or(absl::ZeroDuration());
+}
+
 }  // namespace vernier

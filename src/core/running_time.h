@@ -13,4 +13,7 @@ absl::Duration PausedTime(const Trial& trial, absl::Time now);
 // From the first start of the trial to its end, or to `now`, but for the time that it was paused. nullopt: it has not started.
 std::optional<absl::Duration> RunningTime(const Trial& trial, absl::Time now);
 
+// RunningTime of a trial that has ended; zero if it has not, or never started.
+absl::Duration TimeTaken(const Trial& trial);
+
 }  // namespace vernier

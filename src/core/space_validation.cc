@@ -21,7 +21,7 @@ std::string PathOf(const Parameter& parameter) {
   return fmt::format("parameters.{}", parameter.name);
 }
 
-absl::Status CheckName(std::size_t index, const std::string& name) {
+absl::Status CheckParameterName(std::size_t index, const std::string& name) {
   const bool sound =
       !name.empty() && name.size() <= limits::kParameterName && IsPrintableUtf8(name);
   if (sound) return absl::OkStatus();
@@ -42,11 +42,6 @@ absl::Status CheckDefault(Parameter& parameter) {
   return FieldError(PathOf(parameter) + ".default", why);
 }
 
-bool IsContinuous(const Parameter& parameter) {
-  const auto* const domain = std::get_if<FloatDomain>(&parameter.domain);
-  return domain != nullptr && !GridOf(*domain).has_value();
-}
-
 // Whether the parameter's list has the value; if so, converts it to the type in the list. False for other domains.
 bool IsListed(const Parameter& parameter, ListedValues& listed, ParameterValue& value) {
   if (listed.Find(parameter, value).has_value()) return true;
@@ -62,7 +57,7 @@ absl::Status CheckCondition(const std::string& child,
                             Condition& when) {
   const std::string path = fmt::format("parameters.{}.when.{}", child, when.parent);
   if (parent.name == child) return FieldError(path, "a parameter cannot depend on itself");
-  if (IsContinuous(parent)) {
+  if (IsContinuous(parent.domain)) {
     return FieldError(path, "depends on a float without a step, which has no values to name");
   }
   if (when.values.empty()) return FieldError(path, "must name at least one value");
@@ -140,7 +135,7 @@ absl::Status CheckAndNormalize(std::vector<Parameter>& parameters) {
   }
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     Parameter& parameter = parameters[i];
-    VERNIER_RETURN_IF_ERROR(CheckName(i, parameter.name));
+    VERNIER_RETURN_IF_ERROR(CheckParameterName(i, parameter.name));
     VERNIER_RETURN_IF_ERROR(CheckDomain(PathOf(parameter), parameter.domain));
     VERNIER_RETURN_IF_ERROR(CheckDefault(parameter));
   }

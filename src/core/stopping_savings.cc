@@ -11,11 +11,6 @@
 namespace vernier {
 namespace {
 
-absl::Duration TimeOf(const Trial& trial) {
-  if (!trial.ended) return absl::ZeroDuration();
-  return RunningTime(trial, *trial.ended).value_or(absl::ZeroDuration());
-}
-
 template <typename T>
 T MedianOf(std::vector<T> values) {
   std::ranges::sort(values);
@@ -37,10 +32,10 @@ std::optional<Usual> UsualOf(std::span<const Trial> trials) {
   for (const Trial& trial : trials) {
     // Results from elsewhere were added without measurements.
     if (trial.state != TrialState::kCompleted || trial.measurements == 0) continue;
-    least = std::min(least, TimeOf(trial));
+    least = std::min(least, TimeTaken(trial));
     if (trial.stop.has_value()) continue;
     counts.push_back(static_cast<double>(trial.measurements));
-    times.push_back(TimeOf(trial));
+    times.push_back(TimeTaken(trial));
   }
   if (counts.empty()) return std::nullopt;
   return Usual{.measurements = MedianOf(counts), .time = MedianOf(times), .least = least};
@@ -49,7 +44,7 @@ std::optional<Usual> UsualOf(std::span<const Trial> trials) {
 absl::Duration SavedBy(const Trial& stopped, const Usual& usual) {
   const auto made = static_cast<double>(stopped.measurements);
   if (made >= usual.measurements) return absl::ZeroDuration();
-  const absl::Duration taken = TimeOf(stopped);
+  const absl::Duration taken = TimeTaken(stopped);
   const absl::Duration at_its_pace = (taken - usual.least) * ((usual.measurements - made) / made);
   return std::max({absl::ZeroDuration(), usual.time - taken, at_its_pace});
 }
@@ -62,11 +57,11 @@ StoppingSavings EstimateSavings(std::span<const Trial> trials) {
   savings.is_known = usual.has_value();
   absl::Duration spent;
   for (const Trial& trial : trials) {
-    if (IsFinished(trial.state)) spent += TimeOf(trial);
+    if (IsFinished(trial.state)) spent += TimeTaken(trial);
     if (!IsStoppedByRule(trial)) continue;
     ++savings.stopped;
     if (!usual || trial.measurements == 0) continue;
-    const absl::Duration taken = TimeOf(trial);
+    const absl::Duration taken = TimeTaken(trial);
     const absl::Duration saved = SavedBy(trial, *usual);
     savings.time += saved;
     if (taken > absl::ZeroDuration()) {

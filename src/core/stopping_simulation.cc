@@ -59,11 +59,6 @@ double KeptValue(const Objective& objective, const std::vector<CurvePoint>& poin
   return sum / static_cast<double>(count);
 }
 
-absl::Duration TimeOf(const Trial& trial) {
-  if (!trial.ended) return absl::ZeroDuration();
-  return RunningTime(trial, *trial.ended).value_or(absl::ZeroDuration());
-}
-
 // The part of the trial's GPU time that lies after `time`.
 absl::Duration GpuTimeAfter(const Trial& trial, absl::Time time) {
   absl::Duration after;
@@ -175,14 +170,14 @@ void Simulation::AddCosts(std::size_t index, StoppingSimulation& result) const {
   const SimulatedTrial& each = trials_[index];
   const auto points = std::ssize(each.points);
   result.total.steps += points;
-  result.total.time += TimeOf(each.trial);
+  result.total.time += TimeTaken(each.trial);
   result.total.gpu_time += UsageOf(each.trial).gpu_time;
   const std::optional<Stopped>& stopped = stopped_[index];
   if (!stopped || stopped->stop.was_stopped) return;
   result.saved.steps += points - stopped->measurements;
   if (each.trial.ended) {
     result.saved.time +=
-        std::clamp(*each.trial.ended - stopped->time, absl::ZeroDuration(), TimeOf(each.trial));
+        std::clamp(*each.trial.ended - stopped->time, absl::ZeroDuration(), TimeTaken(each.trial));
   }
   result.saved.gpu_time += GpuTimeAfter(each.trial, stopped->time);
 }

@@ -135,14 +135,14 @@ absl::Status CheckMetrics(const StudySpec& spec) {
   return ParseOutcomeConstraints(spec).status();
 }
 
-absl::Status CheckCount(std::string_view path, std::optional<std::int64_t> count) {
+absl::Status CheckBudgetCount(std::string_view path, std::optional<std::int64_t> count) {
   if (!count.has_value() || *count >= 1) return absl::OkStatus();
   return FieldError(path, fmt::format("must be at least 1, got {}", *count));
 }
 
 absl::Status CheckBudget(const Budget& budget, bool has_job) {
-  VERNIER_RETURN_IF_ERROR(CheckCount("budget.trials", budget.trials));
-  VERNIER_RETURN_IF_ERROR(CheckCount("budget.failed", budget.failed_trials));
+  VERNIER_RETURN_IF_ERROR(CheckBudgetCount("budget.trials", budget.trials));
+  VERNIER_RETURN_IF_ERROR(CheckBudgetCount("budget.failed", budget.failed_trials));
   if (budget.time.has_value()) {
     VERNIER_RETURN_IF_ERROR(CheckPositive("budget.time", *budget.time));
   }

@@ -10,7 +10,7 @@
 namespace vernier {
 namespace {
 
-constexpr std::uint64_t kMaxCount = std::uint64_t{1} << 62;
+constexpr std::uint64_t kMaxValues = std::uint64_t{1} << 62;
 
 // Maps an interval to [0, 1] by its scale, and back. The reverse logarithmic scale is the logarithmic one mirrored: x
 // is replaced by low + high - x and u by 1 - u.
@@ -119,7 +119,7 @@ std::uint64_t GridIndex(const Parameter& parameter, const ParameterValue& value)
 std::optional<std::int64_t> ValueCount(const Parameter& parameter) {
   if (const auto size = ListSize(parameter.domain)) return size;
   const std::optional<Grid> grid = GridOf(parameter.domain);
-  if (!grid.has_value() || grid->last >= kMaxCount) return std::nullopt;
+  if (!grid.has_value() || grid->last >= kMaxValues) return std::nullopt;
   return static_cast<std::int64_t>(grid->last) + 1;
 }
 

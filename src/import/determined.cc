@@ -17,7 +17,7 @@ namespace {
 // Whether the mapping is a hyperparameter, and not a group of them.
 bool IsTyped(const Json& json) { return Member(json, "type").is_string(); }
 
-absl::StatusOr<Json> DomainOf(const std::string& path, const Json& json) {
+absl::StatusOr<Json> HyperparameterDomain(const std::string& path, const Json& json) {
   const std::string type = TextMember(json, "type");
   if (type == "categorical") {
     const Json& values = Member(json, "vals");
@@ -44,20 +44,21 @@ absl::StatusOr<Json> DomainOf(const std::string& path, const Json& json) {
   return domain;
 }
 
-absl::Status AddParameters(const Json& given,
-                           const std::string& prefix,
-                           Json& constants,
-                           SourceStudy& out) {
+absl::Status AddHyperparameters(const Json& given,
+                                const std::string& prefix,
+                                Json& constants,
+                                SourceStudy& out) {
   for (const auto& [key, json] : given.items()) {
     const std::string name = prefix + key;
     if (json.is_object() && !IsTyped(json)) {
-      VERNIER_RETURN_IF_ERROR(AddParameters(json, name + ".", constants, out));
+      VERNIER_RETURN_IF_ERROR(AddHyperparameters(json, name + ".", constants, out));
     } else if (!json.is_object()) {
       constants[name] = json;
     } else if (TextMember(json, "type") == "const") {
       constants[name] = Member(json, "val");
     } else {
-      VERNIER_ASSIGN_OR_RETURN(out.parameters()[name], DomainOf("hyperparameters." + name, json));
+      VERNIER_ASSIGN_OR_RETURN(out.parameters()[name],
+                               HyperparameterDomain("hyperparameters." + name, json));
     }
   }
   return absl::OkStatus();
@@ -92,7 +93,7 @@ void SetSearcher(const Json& searcher, SourceStudy& out) {
 }
 
 // The words of a command; nothing where a class of Python is named, which only Determined starts.
-absl::StatusOr<Json> CommandOf(const Json& entrypoint) {
+absl::StatusOr<Json> EntrypointWords(const Json& entrypoint) {
   Json words = Json::array();
   if (entrypoint.is_array()) {
     for (const Json& word : entrypoint)
@@ -107,7 +108,7 @@ absl::StatusOr<Json> CommandOf(const Json& entrypoint) {
 }
 
 absl::Status SetJob(const Json& document, const Json& constants, SourceStudy& out) {
-  VERNIER_ASSIGN_OR_RETURN(Json command, CommandOf(Member(document, "entrypoint")));
+  VERNIER_ASSIGN_OR_RETURN(Json command, EntrypointWords(Member(document, "entrypoint")));
   if (command.is_null()) {
     out.Note("entrypoint: is no command, so the study has no job, and clients run its trials");
     if (!constants.empty())
@@ -144,7 +145,8 @@ absl::StatusOr<SourceStudy> FromDetermined(const Json& document) {
   if (out.name.empty()) out.name = "experiment";
   out.parameters() = Json::object();
   Json constants = Json::object();
-  VERNIER_RETURN_IF_ERROR(AddParameters(Member(document, "hyperparameters"), "", constants, out));
+  VERNIER_RETURN_IF_ERROR(
+      AddHyperparameters(Member(document, "hyperparameters"), "", constants, out));
   SetSearcher(Member(document, "searcher"), out);
   VERNIER_RETURN_IF_ERROR(SetJob(document, constants, out));
   NoteLeftOut(document,

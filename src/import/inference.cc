@@ -35,7 +35,7 @@ bool AreAll(const std::vector<ParameterValue>& values) {
   return std::ranges::all_of(values, [](const auto& v) { return std::holds_alternative<T>(v); });
 }
 
-Json RangeOf(const std::vector<ParameterValue>& values) {
+Json InferredRange(const std::vector<ParameterValue>& values) {
   const auto less = [](const auto& a, const auto& b) { return *NumberOf(a) < *NumberOf(b); };
   const auto [low, high] = std::ranges::minmax_element(values, less);
   const bool is_int = AreAll<std::int64_t>(values);
@@ -46,11 +46,11 @@ Json RangeOf(const std::vector<ParameterValue>& values) {
   return range;
 }
 
-Json DomainOf(const std::vector<ParameterValue>& values) {
+Json InferredDomain(const std::vector<ParameterValue>& values) {
   if (AreAll<bool>(values)) return {{"bool", Json::object()}};
   const bool is_numeric =
       std::ranges::all_of(values, [](const auto& v) { return NumberOf(v).has_value(); });
-  if (is_numeric) return RangeOf(values);
+  if (is_numeric) return InferredRange(values);
   Json choices = Json::array();
   for (const ParameterValue& value : values) choices.push_back(FormatValue(value));
   return {{"categorical", choices}};
@@ -181,7 +181,7 @@ void InferParameters(SourceStudy& source) {
                       FormatValue(values.front())));
       continue;
     }
-    parameters[name] = DomainOf(values);
+    parameters[name] = InferredDomain(values);
     source.Note(fmt::format("{}: {} is what the trials' values say; --space FILE says otherwise",
                             name,
                             codec::ToText(parameters[name])));

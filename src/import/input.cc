@@ -86,15 +86,16 @@ absl::Status ForEachLine(
 }
 
 absl::StatusOr<nlohmann::ordered_json> ParseJson(std::string_view text, std::string_view place) {
-  using Json = nlohmann::ordered_json;
+  using Document = nlohmann::ordered_json;
   bool is_deep = false;
-  const auto watch = [&](int depth, Json::parse_event_t, Json&) {
+  const auto watch = [&](int depth, Document::parse_event_t, Document&) {
     is_deep = is_deep || depth > kMostDepth;
     return !is_deep;  // What is deeper is not kept.
   };
   const bool is_plain = text.find("NaN") == text.npos && text.find("Infinity") == text.npos;
-  Json json = is_plain ? Json::parse(text, watch, /*allow_exceptions=*/false)
-                       : Json::parse(QuoteNotFinite(text), watch, /*allow_exceptions=*/false);
+  Document json = is_plain
+                      ? Document::parse(text, watch, /*allow_exceptions=*/false)
+                      : Document::parse(QuoteNotFinite(text), watch, /*allow_exceptions=*/false);
   if (is_deep) return InvalidArgument("{}: is nested deeper than {} levels", place, kMostDepth);
   if (json.is_discarded()) return InvalidArgument("{}: is not JSON", place);
   return json;

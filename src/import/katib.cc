@@ -20,7 +20,7 @@ using End = SourceTrial::End;
 // Bounds of failed trials from which on there is none. A choice, far above any use.
 constexpr std::int64_t kMostFailed = 1'000'000;
 
-absl::StatusOr<Json> DomainOf(const std::string& path, const Json& parameter, SourceStudy& out) {
+absl::StatusOr<Json> KatibDomain(const std::string& path, const Json& parameter, SourceStudy& out) {
   const std::string type = TextMember(parameter, "parameterType");
   const Json& space = Member(parameter, "feasibleSpace");
   if (type == "categorical" || type == "discrete") {
@@ -52,12 +52,12 @@ absl::StatusOr<Json> DomainOf(const std::string& path, const Json& parameter, So
   return domain;
 }
 
-absl::Status SetSpace(const Json& spec, SourceStudy& out) {
+absl::Status SetKatibSpace(const Json& spec, SourceStudy& out) {
   out.parameters() = Json::object();
   for (const Json& parameter : Member(spec, "parameters")) {
     const std::string name = TextMember(parameter, "name");
     VERNIER_ASSIGN_OR_RETURN(out.parameters()[name],
-                             DomainOf("spec.parameters." + name, parameter, out));
+                             KatibDomain("spec.parameters." + name, parameter, out));
   }
   return absl::OkStatus();
 }
@@ -79,7 +79,7 @@ void SetObjective(const Json& objective, SourceStudy& out) {
   }
 }
 
-void SetSearch(const Json& spec, SourceStudy& out) {
+void SetKatibSearch(const Json& spec, SourceStudy& out) {
   const std::map<std::string, std::string> known = {
       {"random", "random"}, {"grid", "grid"}, {"sobol", "quasi-random"}};
   const std::string name = TextMember(Member(spec, "algorithm"), "algorithmName");
@@ -147,7 +147,7 @@ void SetResources(const Json& container, SourceStudy& out) {
   if (chief.size() > 1) out.definition["job"]["replicas"]["chief"] = chief;
 }
 
-void SetJob(const Json& spec, SourceStudy& out) {
+void SetKatibJob(const Json& spec, SourceStudy& out) {
   const Json& job = Member(Member(spec, "trialTemplate"), "trialSpec");
   const std::string kind = TextMember(job, "kind");
   const Json& container = ContainerOf(spec);
@@ -222,7 +222,7 @@ void AddMetrics(const Json& observation, const Json& objective, SourceTrial& tri
 }
 
 // The condition that holds: kubeflow has one for each state a trial has been in.
-End EndOf(const Json& status, std::string& message) {
+End KatibEnd(const Json& status, std::string& message) {
   End end = End::kWaiting;
   for (const Json& condition : Member(status, "conditions")) {
     if (TextMember(condition, "status") != "True") continue;
@@ -241,7 +241,7 @@ void AddTrial(const Json& resource, const Json& objective, SourceStudy& out) {
   SourceTrial trial{.label = name};
   AddPoint(Member(Member(resource, "spec"), "parameterAssignments"), trial);
   AddMetrics(Member(status, "observation"), objective, trial);
-  trial.end = EndOf(status, trial.message);
+  trial.end = KatibEnd(status, trial.message);
   NoteOrigin(trial, name, TextMember(status, "startTime"), TextMember(status, "completionTime"));
   out.trials.push_back(std::move(trial));
 }
@@ -275,10 +275,10 @@ absl::StatusOr<SourceStudy> FromKatib(const Json& document) {
   out.name = TextMember(Member(*experiment, "metadata"), "name");
   const Json& spec = Member(*experiment, "spec");
   const Json& objective = Member(spec, "objective");
-  VERNIER_RETURN_IF_ERROR(SetSpace(spec, out));
+  VERNIER_RETURN_IF_ERROR(SetKatibSpace(spec, out));
   SetObjective(objective, out);
-  SetSearch(spec, out);
-  SetJob(spec, out);
+  SetKatibSearch(spec, out);
+  SetKatibJob(spec, out);
   SetCollector(spec, out);
   NoteLeftOut(spec,
               "spec",

@@ -94,7 +94,7 @@ bool IsSame(const Distribution& a, const Distribution& b) {
          a.is_log == b.is_log && a.choices == b.choices;
 }
 
-Json DomainOf(const std::string& name, const Distribution& distribution, SourceStudy& out) {
+Json OptunaDomain(const std::string& name, const Distribution& distribution, SourceStudy& out) {
   if (distribution.kind == "categorical") {
     Json choices = Json::array();
     for (const Json& choice : distribution.choices) choices.push_back(JsonOf(ChoiceOf(choice)));
@@ -174,9 +174,9 @@ std::vector<std::string> MetricNames(const OptunaStudy& study) {
   return names;
 }
 
-absl::Status SetObjectives(const OptunaStudy& study,
-                           const std::vector<std::string>& names,
-                           SourceStudy& out) {
+absl::Status SetOptunaObjectives(const OptunaStudy& study,
+                                 const std::vector<std::string>& names,
+                                 SourceStudy& out) {
   Json objectives = Json::array();
   for (std::size_t i = 0; i < study.directions.size(); ++i) {
     const std::string& direction = study.directions[i];
@@ -226,7 +226,7 @@ void AddConstraints(const OptunaStudy& study, SourceStudy& out) {
 
 // --- trials ---
 
-SourceTrial::End EndOf(OptunaState state) {
+SourceTrial::End OptunaEnd(OptunaState state) {
   switch (state) {
     case OptunaState::kComplete:
       return SourceTrial::End::kCompleted;
@@ -267,10 +267,10 @@ void AddFixedPoint(const OptunaTrial& trial, Point& point) {
   for (const auto& [name, value] : fixed->items()) point.emplace(name, ValueOf(value));
 }
 
-absl::StatusOr<SourceTrial> TrialOf(const OptunaTrial& trial,
-                                    const std::map<std::string, Distribution>& space,
-                                    const std::vector<std::string>& metrics) {
-  SourceTrial out{.label = fmt::format("trial {}", trial.number), .end = EndOf(trial.state)};
+absl::StatusOr<SourceTrial> FromOptunaTrial(const OptunaTrial& trial,
+                                            const std::map<std::string, Distribution>& space,
+                                            const std::vector<std::string>& metrics) {
+  SourceTrial out{.label = fmt::format("trial {}", trial.number), .end = OptunaEnd(trial.state)};
   for (const std::string& name : trial.order) {
     VERNIER_ASSIGN_OR_RETURN(
         out.point[name],
@@ -313,15 +313,15 @@ absl::StatusOr<SourceStudy> FromOptuna(const OptunaStudy& study) {
   out.infers_conditions = true;
   const std::vector<std::string> metrics = MetricNames(study);
   if (metrics.empty()) return InvalidArgument("objective: study '{}' has no direction", study.name);
-  VERNIER_RETURN_IF_ERROR(SetObjectives(study, metrics, out));
+  VERNIER_RETURN_IF_ERROR(SetOptunaObjectives(study, metrics, out));
   std::vector<std::string> order;
   VERNIER_ASSIGN_OR_RETURN(const auto space, GatherSpace(study, order, out));
   Json& parameters = out.parameters();
   parameters = Json::object();
-  for (const std::string& name : order) parameters[name] = DomainOf(name, space.at(name), out);
+  for (const std::string& name : order) parameters[name] = OptunaDomain(name, space.at(name), out);
   AddConstraints(study, out);
   for (const OptunaTrial& trial : study.trials) {
-    VERNIER_ASSIGN_OR_RETURN(SourceTrial next, TrialOf(trial, space, metrics));
+    VERNIER_ASSIGN_OR_RETURN(SourceTrial next, FromOptunaTrial(trial, space, metrics));
     out.trials.push_back(std::move(next));
   }
   NoteAttributes(study, out);

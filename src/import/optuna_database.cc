@@ -18,8 +18,6 @@ namespace {
 using sqlite::Connection;
 using sqlite::Statement;
 
-constexpr absl::Duration kBusyTimeout = absl::Seconds(5);
-
 absl::StatusOr<std::vector<std::string>> StudyNames(Connection& database,
                                                     std::vector<std::int64_t>& ids) {
   std::vector<std::string> names;
@@ -178,7 +176,7 @@ class Reader {
 absl::StatusOr<SourceStudy> ReadOptunaDatabase(const std::string& path,
                                                const ImportOptions& options) {
   VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Connection> database,
-                           Connection::OpenToLook(path, kBusyTimeout));
+                           Connection::OpenToLook(path, sqlite::kBusyTimeout));
   // One snapshot, also while Optuna writes.
   VERNIER_RETURN_IF_ERROR(database->Execute("BEGIN"));
   std::vector<std::int64_t> ids;

@@ -132,17 +132,19 @@ std::string LastLine(const fs::path& file) {
   return last;
 }
 
-absl::StatusOr<End> EndOf(const std::string& status) {
+absl::StatusOr<End> RayEnd(const std::string& status) {
   if (status == "TERMINATED") return End::kCompleted;
   if (status == "ERROR") return End::kFailed;
   if (status == "PENDING" || status == "RUNNING" || status == "PAUSED") return End::kWaiting;
   return InvalidArgument("trial_data: unknown status '{}'", status);
 }
 
-absl::StatusOr<SourceTrial> TrialOf(const Json& state, const Json& metadata, const fs::path& root) {
+absl::StatusOr<SourceTrial> RayTrial(const Json& state,
+                                     const Json& metadata,
+                                     const fs::path& root) {
   const std::string id = TextMember(state, "trial_id");
   SourceTrial trial{.label = "trial " + id};
-  VERNIER_ASSIGN_OR_RETURN(trial.end, EndOf(TextMember(state, "status")));
+  VERNIER_ASSIGN_OR_RETURN(trial.end, RayEnd(TextMember(state, "status")));
   const Json& config = Member(state, "config");
   if (config.is_object()) Flatten(config, "", trial.point);
   // Only the name: what the file says beyond it may lead out of the folder.
@@ -165,7 +167,7 @@ absl::StatusOr<SourceTrial> TrialOf(const Json& state, const Json& metadata, con
 }
 
 // Ray 2 has texts of JSON in a list of pairs; earlier versions had documents in `checkpoints`.
-absl::Status ReadTrials(const Json& state, const fs::path& root, SourceStudy& out) {
+absl::Status ReadRayTrials(const Json& state, const fs::path& root, SourceStudy& out) {
   for (const Json& pair : Member(state, "trial_data")) {
     if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string() || !pair[1].is_string()) {
       return InvalidArgument("trial_data: must be pairs of texts, as Ray 2 writes them");
@@ -173,7 +175,7 @@ absl::Status ReadTrials(const Json& state, const fs::path& root, SourceStudy& ou
     VERNIER_ASSIGN_OR_RETURN(const Json trial, ParseJson(pair[0].get<std::string>(), "trial_data"));
     VERNIER_ASSIGN_OR_RETURN(const Json metadata,
                              ParseJson(pair[1].get<std::string>(), "trial_data"));
-    VERNIER_ASSIGN_OR_RETURN(SourceTrial next, TrialOf(trial, metadata, root));
+    VERNIER_ASSIGN_OR_RETURN(SourceTrial next, RayTrial(trial, metadata, root));
     out.trials.push_back(std::move(next));
   }
   // In the order of their numbers; the file has those that ended first.
@@ -208,7 +210,7 @@ absl::StatusOr<SourceStudy> ReadRayFolder(const std::string& path, const ImportO
                    : root.lexically_normal().parent_path().filename().string();
   study.infers_space = true;
   study.infers_conditions = true;
-  VERNIER_RETURN_IF_ERROR(ReadTrials(state, root, study));
+  VERNIER_RETURN_IF_ERROR(ReadRayTrials(state, root, study));
   study.Note(
       "scheduler and search algorithm: stored as pickled Python only, which is not read; the "
       "study suggests by gp and stops no trial");

@@ -57,7 +57,7 @@ std::string DistributionOf(const Json& json) {
 }
 
 // A domain of a study file; null: the parameter is a constant.
-absl::StatusOr<Json> DomainOf(const std::string& name, const Json& json, SourceStudy& out) {
+absl::StatusOr<Json> SweepDomain(const std::string& name, const Json& json, SourceStudy& out) {
   const std::string path = "parameters." + name;
   std::string distribution = DistributionOf(json);
   const bool is_quantized = distribution.starts_with("q_");
@@ -131,7 +131,7 @@ absl::Status AddParameters(const Json& parameters,
       VERNIER_RETURN_IF_ERROR(AddParameters(json["parameters"], name + ".", constants, out));
       continue;
     }
-    VERNIER_ASSIGN_OR_RETURN(Json domain, DomainOf(name, json, out));
+    VERNIER_ASSIGN_OR_RETURN(Json domain, SweepDomain(name, json, out));
     if (domain.is_null()) {
       constants[name] = ConstantOf(json);
     } else {
@@ -165,7 +165,7 @@ Json CommandOf(const Json& document, SourceStudy& out) {
   return words;
 }
 
-void SetJob(const Json& document, const Json& constants, SourceStudy& out) {
+void SetSweepJob(const Json& document, const Json& constants, SourceStudy& out) {
   if (TextMember(document, "program").empty()) {
     if (constants.empty()) return;
     out.Note(fmt::format("constants are left out, as there is no program: {}",
@@ -233,7 +233,7 @@ absl::StatusOr<SourceStudy> FromSweep(const Json& document) {
   out.parameters() = Json::object();
   Json constants = Json::object();
   VERNIER_RETURN_IF_ERROR(AddParameters(Member(document, "parameters"), "", constants, out));
-  SetJob(document, constants, out);
+  SetSweepJob(document, constants, out);
   SetStopping(Member(document, "early_terminate"), out);
   NoteLeftOut(document,
               "",

@@ -148,7 +148,7 @@ void FindOthers(const Table& table, Columns& columns, SourceStudy& study) {
   }
 }
 
-absl::StatusOr<End> StateOf(const std::string& text, const std::string& label) {
+absl::StatusOr<End> EndOfState(const std::string& text, const std::string& label) {
   std::string word = absl::AsciiStrToLower(text);
   if (word.starts_with("trialstate.")) word = word.substr(std::string_view("trialstate.").size());
   const auto at = StateWords().find(word);
@@ -157,10 +157,10 @@ absl::StatusOr<End> StateOf(const std::string& text, const std::string& label) {
 }
 
 // Without a column for its state, a trial completed if it has a metric.
-absl::StatusOr<SourceTrial> TrialOf(const Table& table,
-                                    const Columns& columns,
-                                    std::size_t row,
-                                    const std::vector<std::string>& fields) {
+absl::StatusOr<SourceTrial> TrialOfRow(const Table& table,
+                                       const Columns& columns,
+                                       std::size_t row,
+                                       const std::vector<std::string>& fields) {
   SourceTrial trial{.label = fmt::format("row {}", row + 1), .end = End::kCompleted};
   bool is_stopped = false;
   for (std::size_t i = 0; i < fields.size(); ++i) {
@@ -170,7 +170,7 @@ absl::StatusOr<SourceTrial> TrialOf(const Table& table,
     } else if (const auto metric = columns.metrics.find(i); metric != columns.metrics.end()) {
       trial.last.metrics[metric->second] = *NumberOf(ValueOfText(fields[i]));
     } else if (columns.state == i) {
-      VERNIER_ASSIGN_OR_RETURN(trial.end, StateOf(fields[i], trial.label));
+      VERNIER_ASSIGN_OR_RETURN(trial.end, EndOfState(fields[i], trial.label));
       if (trial.end != End::kCompleted) trial.message = fmt::format("{} in the table", fields[i]);
     } else if (columns.stopped == i) {
       is_stopped = fields[i] == "true";
@@ -200,7 +200,7 @@ absl::StatusOr<SourceStudy> ReadTrialTable(const std::string& path, const Import
   VERNIER_RETURN_IF_ERROR(FindParameters(table, wanted, columns));
   FindOthers(table, columns, study);
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    VERNIER_ASSIGN_OR_RETURN(SourceTrial trial, TrialOf(table, columns, i, table.rows[i]));
+    VERNIER_ASSIGN_OR_RETURN(SourceTrial trial, TrialOfRow(table, columns, i, table.rows[i]));
     study.trials.push_back(std::move(trial));
   }
   std::vector<std::string> metrics;

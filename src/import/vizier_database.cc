@@ -24,8 +24,7 @@ using sqlite::Connection;
 using sqlite::Statement;
 using End = SourceTrial::End;
 
-constexpr absl::Duration kBusyTimeout = absl::Seconds(5);
-constexpr std::size_t kMostDepth = limits::kFileDepth;  // Of conditional parameters.
+constexpr std::size_t kMostParameterDepth = limits::kFileDepth;  // Of conditional parameters.
 
 // Calls `visit` with each field of a message; false where its bytes are damaged.
 template <typename Visit>
@@ -121,7 +120,7 @@ void AddParameter(std::string_view bytes, const Json& when, std::size_t depth, S
     return;
   }
   out.parameters()[name] = domain;
-  if (depth >= kMostDepth) return;
+  if (depth >= kMostParameterDepth) return;
   for (const std::string_view child : children) AddChild(child, name, depth, out);
 }
 
@@ -151,7 +150,7 @@ void SetAlgorithm(const std::string& name, SourceStudy& out) {
   }
 }
 
-void ReadDefinition(std::string_view bytes, SourceStudy& out) {
+void SetDefinition(std::string_view bytes, SourceStudy& out) {
   std::string algorithm;
   out.parameters() = Json::object();
   out.definition["objective"] = Json::array();
@@ -245,10 +244,10 @@ SourceTrial TrialOf(std::string_view bytes, std::int64_t number) {
   return trial;
 }
 
-absl::Status ReadTrials(Connection& database,
-                        const std::string& owner,
-                        const std::string& study,
-                        SourceStudy& out) {
+absl::Status ReadVizierTrials(Connection& database,
+                              const std::string& owner,
+                              const std::string& study,
+                              SourceStudy& out) {
   Statement select(database,
                    "SELECT trial_id, serialized_trial FROM trials WHERE owner_id = ? AND "
                    "study_id = ? ORDER BY trial_id",
@@ -270,7 +269,7 @@ absl::Status ReadTrials(Connection& database,
 absl::StatusOr<SourceStudy> ReadVizierDatabase(const std::string& path,
                                                const ImportOptions& options) {
   VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Connection> database,
-                           Connection::OpenToLook(path, kBusyTimeout));
+                           Connection::OpenToLook(path, sqlite::kBusyTimeout));
   VERNIER_RETURN_IF_ERROR(database->Execute("BEGIN"));
   std::vector<std::string> owners;
   std::vector<std::string> ids;
@@ -296,10 +295,10 @@ absl::StatusOr<SourceStudy> ReadVizierDatabase(const std::string& path,
   SourceStudy study;
   study.name = ids[picked];
   const bool is_whole = ForEachField(serialized[picked], [&](const Field& field) {
-    if (field.number == 3) ReadDefinition(field.bytes, study);
+    if (field.number == 3) SetDefinition(field.bytes, study);
   });
   if (!is_whole) return InvalidArgument("study '{}' is damaged", study.name);
-  VERNIER_RETURN_IF_ERROR(ReadTrials(*database, owners[picked], ids[picked], study));
+  VERNIER_RETURN_IF_ERROR(ReadVizierTrials(*database, owners[picked], ids[picked], study));
   return study;
 }
 

@@ -9,6 +9,7 @@
 #include "fmt/ranges.h"
 #include "src/core/built_in_trainers.h"
 #include "src/core/status.h"
+#include "src/jobs/input_error.h"
 #include "vernier/core/error.h"
 
 namespace vernier::jobs {
@@ -27,10 +28,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kTrainers
 
 constexpr std::string_view kMasterImage = "masterConfig.imageUri";
 
-absl::Status Error(std::string_view field, std::string_view message) {
-  return FieldError(fmt::format("trainingInput.{}", field), message);
-}
-
 // The trainer for an image. Tag and digest are ignored: they name versions of the image, and there is one of each
 // trainer.
 absl::StatusOr<std::string_view> TrainerOf(std::string_view image, std::string_view field) {
@@ -41,10 +38,10 @@ absl::StatusOr<std::string_view> TrainerOf(std::string_view image, std::string_v
     if (name == algorithm) return trainer;
     offered.push_back(name);
   }
-  return Error(field,
-               fmt::format("the built-in algorithm '{}' is not offered; offered are {}",
-                           algorithm,
-                           fmt::join(offered, ", ")));
+  return InputError(field,
+                    fmt::format("the built-in algorithm '{}' is not offered; offered are {}",
+                                algorithm,
+                                fmt::join(offered, ", ")));
 }
 
 absl::Status CheckNoOtherProgram(const TrainingInput& input) {
@@ -54,7 +51,8 @@ absl::Status CheckNoOtherProgram(const TrainingInput& input) {
       : !input.master_config->container_args.empty()    ? "masterConfig.containerArgs"
                                                         : nullptr;
   if (field == nullptr) return absl::OkStatus();
-  return Error(field, "cannot go with a built-in algorithm, which has its program; give it args");
+  return InputError(field,
+                    "cannot go with a built-in algorithm, which has its program; give it args");
 }
 
 }  // namespace
@@ -76,18 +74,19 @@ absl::Status CheckBuiltInImage(const TrainingInput& input,
                                std::string_view field,
                                std::string_view image) {
   if (!input.master_config.has_value() || !IsBuiltInImage(input.master_config->image_uri)) {
-    return Error(field, "is a built-in algorithm, which masterConfig.imageUri must name as well");
+    return InputError(field,
+                      "is a built-in algorithm, which masterConfig.imageUri must name as well");
   }
   const std::string& master = input.master_config->image_uri;
   VERNIER_ASSIGN_OR_RETURN(const std::string_view trainer, TrainerOf(master, kMasterImage));
   if (role != Role::kWorker || !TakesWorkers(trainer)) {
-    return Error(field,
-                 fmt::format("is a built-in algorithm, which runs on the {} alone",
-                             TakesWorkers(trainer) ? "master and workers" : "master"));
+    return InputError(field,
+                      fmt::format("is a built-in algorithm, which runs on the {} alone",
+                                  TakesWorkers(trainer) ? "master and workers" : "master"));
   }
   VERNIER_ASSIGN_OR_RETURN(const std::string_view other, TrainerOf(image, field));
   if (other == trainer) return absl::OkStatus();
-  return Error(field, fmt::format("must be the master's, '{}', got '{}'", master, image));
+  return InputError(field, fmt::format("must be the master's, '{}', got '{}'", master, image));
 }
 
 absl::Status CheckBuiltInReplicas(const TrainingInput& input, const TrainingJob& job) {
@@ -103,12 +102,12 @@ absl::Status CheckBuiltInReplicas(const TrainingInput& input, const TrainingJob&
     if (role == Role::kWorker && takes_workers) continue;
     // The error names the field that the user set: a count, or the tier that brought the count.
     if (input.scale_tier == "CUSTOM") {
-      return Error(field,
-                   fmt::format("must be 0, since this built-in algorithm runs in {}, got {}",
-                               runs_in,
-                               replica->second.count));
+      return InputError(field,
+                        fmt::format("must be 0, since this built-in algorithm runs in {}, got {}",
+                                    runs_in,
+                                    replica->second.count));
     }
-    return Error(
+    return InputError(
         "scaleTier",
         fmt::format("must be BASIC, BASIC_GPU or CUSTOM, since this built-in algorithm runs in {}, "
                     "got '{}'",

@@ -16,15 +16,15 @@
 namespace vernier::jobs {
 namespace {
 
-using nlohmann::json;
+using SortedJson = nlohmann::json;
 
 constexpr std::string_view kWorker = "worker";
 constexpr std::string_view kParameterServer = "ps";
 constexpr std::string_view kEvaluator = "evaluator";
 
 // Serialises JSON. Users' text may be invalid UTF-8, which must not make the whole document impossible.
-std::string Dump(const json& document) {
-  return document.dump(-1, ' ', false, json::error_handler_t::replace);
+std::string Dump(const SortedJson& document) {
+  return document.dump(-1, ' ', false, SortedJson::error_handler_t::replace);
 }
 
 std::string Address(const ReplicaPlacement& replica) {
@@ -46,22 +46,22 @@ std::string_view FieldPrefix(Role role) {
   return "";
 }
 
-void AddRole(Role role, const ReplicaSpec& replica, json& document) {
+void AddRole(Role role, const ReplicaSpec& replica, SortedJson& document) {
   const std::string prefix(FieldPrefix(role));
   if (role != Role::kPrimary) document[prefix + "_count"] = std::to_string(replica.count);
   if (!replica.machine_type.empty()) document[prefix + "_type"] = replica.machine_type;
   if (!replica.image.empty()) document[prefix + "_config"]["image_uri"] = replica.image;
   if (replica.resources.gpus == 0) return;
-  json& accelerator = document[prefix + "_config"]["accelerator_config"];
+  SortedJson& accelerator = document[prefix + "_config"]["accelerator_config"];
   accelerator["count"] = std::to_string(replica.resources.gpus);
   if (!replica.resources.gpu_type.empty()) accelerator["type"] = replica.resources.gpu_type;
 }
 
-json JobDocument(const TrainingJob& job) {
+SortedJson JobDocument(const TrainingJob& job) {
   if (job.input.has_value()) {
     return codec::TrainingInputToJson(*job.input, codec::FieldNames::kSnakeCase);
   }
-  json document = {{"scale_tier", "CUSTOM"}, {"args", job.args}};
+  SortedJson document = {{"scale_tier", "CUSTOM"}, {"args", job.args}};
   if (job.python.has_value()) {
     document["python_module"] = job.python->module;
     document["package_uris"] = job.python->packages;
@@ -100,19 +100,20 @@ void AddPyTorch(const Placement& placement,
 }
 
 // The document of TF_CONFIG, with the primary under the given name.
-json ClusterDocument(const StudySpec& spec,
-                     TrialNumber trial,
-                     const Placement& placement,
-                     std::size_t i,
-                     const std::string& primary) {
+SortedJson ClusterDocument(const StudySpec& spec,
+                           TrialNumber trial,
+                           const Placement& placement,
+                           std::size_t i,
+                           const std::string& primary) {
   const auto name = [&](const ReplicaPlacement& replica) {
     return replica.role == placement.front().role ? primary : replica.role;
   };
-  json cluster = json::object();
+  SortedJson cluster = SortedJson::object();
   for (const ReplicaPlacement& replica : placement) {
     if (replica.role != kEvaluator) cluster[name(replica)].push_back(Address(replica));
   }
-  json task = {{"type", name(placement[i])}, {"index", placement[i].index}, {"cloud", "vernier"}};
+  SortedJson task = {
+      {"type", name(placement[i])}, {"index", placement[i].index}, {"cloud", "vernier"}};
   // As text, as in the service's TF_CONFIG.
   if (IsTuned(spec)) task["trial"] = std::to_string(trial.value());
   return {{"cluster", std::move(cluster)},
@@ -127,7 +128,7 @@ std::string ClusterSpec(const StudySpec& spec,
                         TrialNumber trial,
                         const Placement& placement,
                         std::size_t i) {
-  json document = ClusterDocument(spec, trial, placement, i, "master");
+  SortedJson document = ClusterDocument(spec, trial, placement, i, "master");
   if (!IsTuned(spec)) document["task"]["trial"] = "";
   return Dump(document);
 }

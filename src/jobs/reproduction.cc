@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kMetricFile = "CLOUD_ML_HP_METRIC_FILE";
 
 // Characters without a meaning for a POSIX shell, wherever they stand in a word.
-bool IsPlain(char c) {
+bool IsPlainForShell(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
          std::string_view("_-./:=,+@%").find(c) != std::string_view::npos;
 }
@@ -56,7 +56,7 @@ std::string SubshellCommand(const ReplicaProgram& replica) {
 }  // namespace
 
 std::string ShellQuote(std::string_view text) {
-  if (!text.empty() && std::ranges::all_of(text, IsPlain)) return std::string(text);
+  if (!text.empty() && std::ranges::all_of(text, IsPlainForShell)) return std::string(text);
   std::string quoted = "'";
   for (const char c : text) {
     if (c == '\'') {

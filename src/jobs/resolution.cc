@@ -18,6 +18,7 @@
 #include "src/core/status.h"
 #include "src/core/training_job_validation.h"
 #include "src/jobs/built_in_algorithms.h"
+#include "src/jobs/input_error.h"
 #include "vernier/core/error.h"
 #include "vernier/core/limits.h"
 
@@ -26,10 +27,6 @@ namespace {
 
 // The minimum of scheduling.maxWaitTime in AI Platform Training.
 constexpr absl::Duration kLeastWait = absl::Seconds(1800);
-
-absl::Status Error(std::string_view field, std::string_view message) {
-  return FieldError(fmt::format("trainingInput.{}", field), message);
-}
 
 // The input for one role, with the API's name of the role.
 struct RoleInput {
@@ -93,13 +90,14 @@ class MachineResolver {
   absl::Status Predefined(const std::string& name) {
     // A tier of the service's, so not unknown; the catalogue has none for hosts without TPUs.
     if (name == "BASIC_TPU") {
-      return Error("scaleTier", "'BASIC_TPU' needs a TPU, which no host of this server has");
+      return InputError("scaleTier", "'BASIC_TPU' needs a TPU, which no host of this server has");
     }
     const auto tier = catalogue_.tiers.find(name);
     if (tier == catalogue_.tiers.end()) {
       std::vector<std::string> known = {"CUSTOM"};
       for (const auto& [other, roles] : catalogue_.tiers) known.push_back(other);
-      return Error("scaleTier", fmt::format("unknown tier '{}'{}", name, NearestHint(name, known)));
+      return InputError("scaleTier",
+                        fmt::format("unknown tier '{}'{}", name, NearestHint(name, known)));
     }
     VERNIER_RETURN_IF_ERROR(CheckNothingCustom(name));
     for (const auto& [role, replica] : tier->second) {
@@ -114,7 +112,8 @@ class MachineResolver {
   absl::Status CheckNothingCustom(const std::string& tier) const {
     for (const RoleInput& role : RolesOf(input_)) {
       const auto only_custom = [&](const std::string& field) {
-        return Error(role.name + field, fmt::format("needs scaleTier CUSTOM, which is {}", tier));
+        return InputError(role.name + field,
+                          fmt::format("needs scaleTier CUSTOM, which is {}", tier));
       };
       if (!role.type.empty()) return only_custom("Type");
       if (role.role != Role::kPrimary && role.count != 0) return only_custom("Count");
@@ -125,12 +124,13 @@ class MachineResolver {
 
   absl::Status Custom() {
     if (input_.master_type.empty()) {
-      return Error("masterType", "is missing; scaleTier CUSTOM needs it");
+      return InputError("masterType", "is missing; scaleTier CUSTOM needs it");
     }
     for (const RoleInput& role : RolesOf(input_)) {
       if (role.count < 0 || role.count > limits::kReplicas) {
-        return Error(role.name + "Count",
-                     fmt::format("must be from 0 to {}, got {}", limits::kReplicas, role.count));
+        return InputError(
+            role.name + "Count",
+            fmt::format("must be from 0 to {}, got {}", limits::kReplicas, role.count));
       }
       // A type without a count is checked all the same: it is a typing error, or a role that was switched off.
       const bool is_given = role.count > 0 || !role.type.empty() || AcceleratorOf(role) != nullptr;
@@ -143,10 +143,11 @@ class MachineResolver {
   absl::Status CustomRole(const RoleInput& role) {
     const std::string type_field = role.name + "Type";
     if (role.type.empty()) {
-      return Error(type_field,
-                   role.count > 0
-                       ? fmt::format("is missing; {}Count is {}", role.name, role.count)
-                       : fmt::format("is missing; {}Config.acceleratorConfig needs it", role.name));
+      return InputError(
+          type_field,
+          role.count > 0
+              ? fmt::format("is missing; {}Count is {}", role.name, role.count)
+              : fmt::format("is missing; {}Config.acceleratorConfig needs it", role.name));
     }
     VERNIER_ASSIGN_OR_RETURN(const MachineType* machine,
                              FindMachine(catalogue_, role.type, "trainingInput." + type_field));
@@ -175,12 +176,12 @@ class MachineResolver {
     if (master == catalogue_.machines.end() || master->second.legacy == machine.legacy) {
       return absl::OkStatus();
     }
-    return Error(role.name + "Type",
-                 fmt::format("must be {} like masterType '{}', got '{}'",
-                             master->second.legacy ? "an older machine type"
-                                                   : "a Compute Engine machine type",
-                             input_.master_type,
-                             role.type));
+    return InputError(role.name + "Type",
+                      fmt::format("must be {} like masterType '{}', got '{}'",
+                                  master->second.legacy ? "an older machine type"
+                                                        : "a Compute Engine machine type",
+                                  input_.master_type,
+                                  role.type));
   }
 
   void Add(Role role, std::int64_t count, const std::string& machine, Resources resources) {
@@ -213,21 +214,23 @@ absl::Status CheckContainer(const TrainingInput& input, const RoleInput& role, b
   const ReplicaConfig& config = *role.config;
   const auto field = [&](const char* name) { return fmt::format("{}Config.{}", role.name, name); };
   if (!config.tpu_tf_version.empty()) {
-    return Error(field("tpuTfVersion"), "is for TPUs, which no host of this server has");
+    return InputError(field("tpuTfVersion"), "is for TPUs, which no host of this server has");
   }
   if (IsBuiltInImage(config.image_uri)) {
     if (role.role == Role::kPrimary) return absl::OkStatus();  // See BuiltInProgram.
     return CheckBuiltInImage(input, role.role, field("imageUri"), config.image_uri);
   }
   if (!runs_images && !config.image_uri.empty()) {
-    return Error(field("imageUri"),
-                 "needs masterConfig.imageUri: either all roles have one, or none");
+    return InputError(field("imageUri"),
+                      "needs masterConfig.imageUri: either all roles have one, or none");
   }
   for (const auto& [name, words] : {std::pair("containerCommand", &config.container_command),
                                     std::pair("containerArgs", &config.container_args)}) {
     if (words->empty()) continue;
-    if (!runs_images) return Error(field(name), "needs masterConfig.imageUri");
-    if (!input.args.empty()) return Error(field(name), "cannot go with args; give one of them");
+    if (!runs_images) return InputError(field(name), "needs masterConfig.imageUri");
+    if (!input.args.empty()) {
+      return InputError(field(name), "cannot go with args; give one of them");
+    }
   }
   return absl::OkStatus();
 }
@@ -245,9 +248,9 @@ absl::Status CheckContainers(const TrainingInput& input, bool runs_images) {
 absl::Status ResolveImages(const TrainingInput& input, TrainingJob& job) {
   constexpr char kWhole[] =
       "cannot go with masterConfig.imageUri, which brings the program with it";
-  if (!input.package_uris.empty()) return Error("packageUris", kWhole);
-  if (!input.python_module.empty()) return Error("pythonModule", kWhole);
-  if (!input.runtime_version.empty()) return Error("runtimeVersion", kWhole);
+  if (!input.package_uris.empty()) return InputError("packageUris", kWhole);
+  if (!input.python_module.empty()) return InputError("pythonModule", kWhole);
+  if (!input.runtime_version.empty()) return InputError("runtimeVersion", kWhole);
   job.image = input.master_config->image_uri;
   for (const RoleInput& role : RolesOf(input)) {
     const auto replica = job.replicas.find(role.role);
@@ -273,11 +276,13 @@ absl::Status CheckPackages(const std::vector<std::string>& packages, std::string
 
 absl::StatusOr<PythonProgram> PackagedProgram(const TrainingInput& input) {
   if (input.python_module.empty()) {
-    return Error("pythonModule", "is missing; it names the module to run, such as trainer.task");
+    return InputError("pythonModule",
+                      "is missing; it names the module to run, such as trainer.task");
   }
   if (input.package_uris.empty()) {
-    return Error("packageUris",
-                 "must name the package that holds pythonModule; or give masterConfig.imageUri");
+    return InputError(
+        "packageUris",
+        "must name the package that holds pythonModule; or give masterConfig.imageUri");
   }
   return PythonProgram{.module = input.python_module,
                        .packages = input.package_uris,
@@ -290,7 +295,7 @@ absl::Status ResolvePython(const TrainingInput& input, TrainingJob& job) {
     VERNIER_ASSIGN_OR_RETURN(job.python, PackagedProgram(input));
   }
   if (input.package_uris.size() > limits::kPackages) {
-    return Error(
+    return InputError(
         "packageUris",
         fmt::format("must be at most {}, got {}", limits::kPackages, input.package_uris.size()));
   }
@@ -314,18 +319,18 @@ absl::Status ResolveScheduling(const TrainingInput& input, TrainingJob& job) {
   if (!input.scheduling.has_value()) return absl::OkStatus();
   const JobScheduling& scheduling = *input.scheduling;
   if (scheduling.priority < 0 || scheduling.priority > limits::kPriority) {
-    return Error(
+    return InputError(
         "scheduling.priority",
         fmt::format("must be from 0 to {}, got {}", limits::kPriority, scheduling.priority));
   }
   if (scheduling.max_wait_time.has_value() && *scheduling.max_wait_time < kLeastWait) {
-    return Error("scheduling.maxWaitTime",
-                 fmt::format("must be at least 1800s, got {}s",
-                             absl::ToDoubleSeconds(*scheduling.max_wait_time)));
+    return InputError("scheduling.maxWaitTime",
+                      fmt::format("must be at least 1800s, got {}s",
+                                  absl::ToDoubleSeconds(*scheduling.max_wait_time)));
   }
   if (scheduling.max_running_time.has_value() &&
       *scheduling.max_running_time <= absl::ZeroDuration()) {
-    return Error("scheduling.maxRunningTime", "must be above 0s");
+    return InputError("scheduling.maxRunningTime", "must be above 0s");
   }
   job.priority = scheduling.priority;
   job.wait_limit = scheduling.max_wait_time;

@@ -5,7 +5,7 @@
 namespace vernier::launch {
 namespace {
 
-constexpr std::string_view kForm = "vernier-tasks-1";
+constexpr std::string_view kTasksForm = "vernier-tasks-1";
 constexpr std::size_t kFieldsOfTask = 5;
 
 void Replace(std::string& text, const std::string& what, const std::string& with) {
@@ -19,7 +19,7 @@ void Replace(std::string& text, const std::string& what, const std::string& with
 
 // Fields end with a NUL byte, so that any path is safe; the first names the form.
 std::string EncodeTasks(const std::vector<GangTask>& tasks) {
-  std::string bytes(kForm);
+  std::string bytes(kTasksForm);
   bytes.push_back('\0');
   for (const GangTask& task : tasks) {
     for (const std::string& field :
@@ -39,7 +39,7 @@ std::optional<std::vector<GangTask>> DecodeTasks(std::string_view bytes) {
     fields.emplace_back(bytes.substr(0, end));
     bytes.remove_prefix(end + 1);
   }
-  if (fields.empty() || fields[0] != kForm || (fields.size() - 1) % kFieldsOfTask != 0) {
+  if (fields.empty() || fields[0] != kTasksForm || (fields.size() - 1) % kFieldsOfTask != 0) {
     return std::nullopt;
   }
   std::vector<GangTask> tasks;

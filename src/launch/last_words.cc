@@ -19,6 +19,7 @@
 #include "nlohmann/json.hpp"
 #include "src/base/terminal_text.h"
 #include "src/core/utf8.h"
+#include "src/launch/line_text.h"
 #include "src/launch/log_line.h"
 #include "src/launch/output_cursor.h"
 #include "src/launch/python_traceback.h"
@@ -32,7 +33,7 @@ using Lines = std::span<const std::string>;
 // The severity that a line itself states, in a logger's head or a field of JSON.
 enum class Level { kNone, kMild, kError };
 
-struct Text {
+struct PrintedText {
   std::vector<std::string> lines;
   std::vector<Level> levels;  // One for each line.
 };
@@ -52,10 +53,6 @@ constexpr std::size_t kNearEnd = 60;
 constexpr std::size_t kLongestException = 260;
 constexpr std::size_t kLongestOrigin = 110;
 
-bool Contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 template <std::size_t N>
 bool ContainsAny(std::string_view text, const std::array<std::string_view, N>& parts) {
   return std::ranges::any_of(parts, [&](std::string_view part) { return Contains(text, part); });
@@ -65,8 +62,6 @@ template <std::size_t N>
 bool StartsWithAny(std::string_view text, const std::array<std::string_view, N>& parts) {
   return std::ranges::any_of(parts, [&](std::string_view part) { return text.starts_with(part); });
 }
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 std::string_view Trim(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");
@@ -331,7 +326,7 @@ const TracebackFrame* FrameOf(const Traceback& traceback) {
   return frames.empty() ? nullptr : &frames.back();
 }
 
-std::string Describe(const Traceback& traceback, std::size_t most) {
+std::string DescribeTraceback(const Traceback& traceback, std::size_t most) {
   const TracebackFrame* frame = FrameOf(traceback);
   const std::string place =
       frame == nullptr ? "" : Shown(Place(frame->file, frame->line, frame->function), 80);
@@ -373,7 +368,7 @@ std::optional<std::size_t> FindFatal(const std::vector<Traceback>& tracebacks) {
   return fatal;
 }
 
-std::optional<Cause> FromPython(Lines lines) {
+std::optional<Cause> FromTraceback(Lines lines) {
   const std::vector<Traceback> tracebacks = FindTracebacks(lines);
   const std::optional<std::size_t> fatal = FindFatal(tracebacks);
   if (!fatal.has_value()) return std::nullopt;
@@ -383,7 +378,7 @@ std::optional<Cause> FromPython(Lines lines) {
       std::ranges::count_if(behind, [](const std::string& line) { return !IsNoise(line); });
   // An exception this far from the end was survived.
   if (static_cast<std::size_t>(others) > kNearEnd + last.more.size()) return std::nullopt;
-  Cause cause{.text = Describe(last, kLongestException), .evidence = EvidenceOf(last)};
+  Cause cause{.text = DescribeTraceback(last, kLongestException), .evidence = EvidenceOf(last)};
   std::size_t root = *fatal;
   bool is_cause = false;
   while (root > 0 && tracebacks[root].link != Traceback::Link::kNone) {
@@ -395,11 +390,12 @@ std::optional<Cause> FromPython(Lines lines) {
   cause.evidence += "\n" + EvidenceOf(origin);
   const bool is_same = origin.type == last.type && origin.message == last.message;
   if (is_same) {  // Raised by a worker process, and again by its parent.
-    cause.text = Describe(origin, kLongestException);
+    cause.text = DescribeTraceback(origin, kLongestException);
     return cause;
   }
-  cause.text += fmt::format(
-      ", {} {}", is_cause ? "caused by" : "while handling", Describe(origin, kLongestOrigin));
+  cause.text += fmt::format(", {} {}",
+                            is_cause ? "caused by" : "while handling",
+                            DescribeTraceback(origin, kLongestOrigin));
   return cause;
 }
 
@@ -506,8 +502,8 @@ std::optional<Cause> FromPanic(Lines lines) {
 }
 
 // The text without tracebacks that Python only reported.
-Text WithoutIgnored(const Text& text) {
-  Text rest;
+PrintedText WithoutIgnored(const PrintedText& text) {
+  PrintedText rest;
   std::size_t at = 0;
   const auto copy = [&](std::size_t end) {
     for (; at < end; ++at) {
@@ -525,7 +521,7 @@ Text WithoutIgnored(const Text& text) {
 }
 
 // The last line that mentions an error, joined with the line before if that ends with ':' and this one is indented.
-std::optional<Cause> FromText(const Text& text) {
+std::optional<Cause> FromText(const PrintedText& text) {
   std::vector<std::size_t> near;  // The last lines without noise, last first.
   for (std::size_t i = text.lines.size(); i-- > 0 && near.size() < kNearEnd;) {
     if (text.levels[i] != Level::kMild && !IsNoise(text.lines[i])) near.push_back(i);
@@ -544,8 +540,9 @@ std::optional<Cause> FromText(const Text& text) {
   return std::nullopt;
 }
 
-std::optional<Cause> FindCause(const Text& text, bool is_output) {
-  for (const auto& find : {FromFaultHandler, FromPython, FromTerminate, FromFatalLog, FromPanic}) {
+std::optional<Cause> FindCause(const PrintedText& text, bool is_output) {
+  for (const auto& find :
+       {FromFaultHandler, FromTraceback, FromTerminate, FromFatalLog, FromPanic}) {
     if (std::optional<Cause> cause = find(text.lines)) return cause;
   }
   std::optional<Cause> cause = FromText(WithoutIgnored(text));
@@ -566,7 +563,7 @@ std::string LastLine(Lines lines) {
 
 // Adds the lines of a message. A line of JSON gives the text and exception that its logger was given; any other line is
 // split as a terminal would show it, including text that was overwritten by carriage returns.
-void AddLines(std::string_view raw, Text& text) {
+void AddLines(std::string_view raw, PrintedText& text) {
   LogLine parsed{.is_stderr = true, .text = std::string(raw)};
   Interpret(parsed);
   std::string unpacked(raw);
@@ -597,8 +594,8 @@ void AddLines(std::string_view raw, Text& text) {
 }  // namespace
 
 LastWords FindLastWords(std::span<const base::OutputLine> printed) {
-  Text errors;
-  Text output;
+  PrintedText errors;
+  PrintedText output;
   for (const base::OutputLine& line : printed) {
     AddLines(line.text, line.is_error ? errors : output);
   }

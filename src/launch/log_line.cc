@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "nlohmann/json.hpp"
+#include "src/launch/line_text.h"
 
 namespace vernier::launch {
 namespace {
@@ -15,8 +16,6 @@ using Json = nlohmann::json;
 // Deepest JSON that is taken apart. A choice: loggers nest a few levels, and dump() recurses, so that a line of
 // brackets alone could exhaust the stack.
 constexpr int kDeepest = 32;
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // Removes characters of `set` from the front. Returns their number.
 std::size_t Take(std::string_view& text, std::string_view set) {
@@ -101,14 +100,14 @@ Severity SeverityOfText(std::string_view text, bool is_stderr) {
 // Parses JSON; null if it is malformed or too deep.
 Json ParseFlat(std::string_view text) {
   bool too_deep = false;
-  Json json = Json::parse(
+  Json parsed = Json::parse(
       text,
       [&](int depth, Json::parse_event_t, Json&) {
         too_deep |= depth > kDeepest;
         return depth <= kDeepest;
       },
       /*allow_exceptions=*/false);
-  return too_deep ? Json() : json;
+  return too_deep ? Json() : parsed;
 }
 
 // Removes the field from the object and returns it; null if there is none.
@@ -179,14 +178,14 @@ std::optional<absl::Time> ExtractTime(Json& object) {
 
 bool TakeApart(LogLine& line) {
   if (!line.text.starts_with('{')) return false;
-  Json json = ParseFlat(line.text);
-  if (!json.is_object() || !json.contains("message")) return false;
-  const Json message = Extract(json, "message");
+  Json object = ParseFlat(line.text);
+  if (!object.is_object() || !object.contains("message")) return false;
+  const Json message = Extract(object, "message");
   line.message = message.is_string() ? message.get<std::string>() : message.dump();
   line.severity =
-      ExtractSeverity(json).value_or(line.is_stderr ? Severity::kError : Severity::kInfo);
-  line.stated = ExtractTime(json);
-  if (!json.empty()) line.fields = json.dump();
+      ExtractSeverity(object).value_or(line.is_stderr ? Severity::kError : Severity::kInfo);
+  line.stated = ExtractTime(object);
+  if (!object.empty()) line.fields = object.dump();
   return true;
 }
 

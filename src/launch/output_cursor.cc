@@ -29,12 +29,12 @@ constexpr std::int64_t kLongestStamped = 1 << 17;
 constexpr std::int64_t kBlock = 1 << 16;
 
 // A segment, open for reading.
-class File {
+class SegmentFile {
  public:
   // is_open() is false if there is no such file, or the program has put something else in its place.  Unavailable: it
   // cannot be read.
-  static absl::StatusOr<File> Open(std::string path) {
-    File file(std::move(path));
+  static absl::StatusOr<SegmentFile> Open(std::string path) {
+    SegmentFile file(std::move(path));
     const int error = file.file_.error();
     const bool is_other = error == ENOENT || error == ENXIO || error == ELOOP;
     if (error != 0 && !is_other) return file.Unreadable(error);
@@ -57,7 +57,7 @@ class File {
   }
 
  private:
-  explicit File(std::string path)
+  explicit SegmentFile(std::string path)
       : path_(std::move(path)), file_(path_, base::OpenFile::Link::kRefuse) {}
   absl::Status Unreadable(int error) const {
     return Unavailable("cannot read '{}': {}", path_, std::strerror(error));
@@ -70,7 +70,7 @@ class File {
 // Iterates over the whole lines of a file, from the last to the first.
 class BackwardLines {
  public:
-  BackwardLines(const File& file, std::int64_t size) : file_(file), begin_(size) {}
+  BackwardLines(const SegmentFile& file, std::int64_t size) : file_(file), begin_(size) {}
 
   // The previous line, without its newline, and its position in the file. Nothing: there is none.
   struct Line {
@@ -117,7 +117,7 @@ class BackwardLines {
     return absl::OkStatus();
   }
 
-  const File& file_;
+  const SegmentFile& file_;
   std::int64_t begin_;  // Position of bytes_ in the file.
   std::string bytes_;   // Ends with the next line to return.
   bool torn_ = true;    // bytes_ may end with an incomplete line.
@@ -130,7 +130,7 @@ struct TimedLine {
 };
 
 // The first line that begins at `from` or later and was complete at `time` or later. Nothing: there is none nearby.
-absl::StatusOr<std::optional<TimedLine>> FindLine(const File& file,
+absl::StatusOr<std::optional<TimedLine>> FindLine(const SegmentFile& file,
                                                   std::int64_t from,
                                                   absl::Time time = absl::InfinitePast()) {
   // Starts one byte earlier: that byte is a newline if a line begins at `from`.
@@ -151,7 +151,7 @@ absl::StatusOr<std::optional<TimedLine>> FindLine(const File& file,
 }
 
 // Position of the first line in the file that was complete at `time` or later. Nothing: there is none.
-absl::StatusOr<std::optional<std::int64_t>> FindTime(const File& file, absl::Time time) {
+absl::StatusOr<std::optional<std::int64_t>> FindTime(const SegmentFile& file, absl::Time time) {
   // Invariant of the search: lines that begin before `begin` are too early; the first line after `end` is late enough.
   std::int64_t begin = 0;
   VERNIER_ASSIGN_OR_RETURN(std::int64_t end, file.Size());
@@ -192,7 +192,8 @@ std::optional<std::int64_t> OutputCursor::NextSegment() const {
 }
 
 absl::StatusOr<std::string> OutputCursor::ReadLines(std::int64_t most_bytes) {
-  VERNIER_ASSIGN_OR_RETURN(const File file, File::Open(SegmentPath(log_file_, segment_)));
+  VERNIER_ASSIGN_OR_RETURN(const SegmentFile file,
+                           SegmentFile::Open(SegmentPath(log_file_, segment_)));
   if (!file.is_open()) return std::string();  // Removed, or not yet created.
   VERNIER_ASSIGN_OR_RETURN(const std::int64_t size, file.Size());
   const std::int64_t offset = place_ - segment_;
@@ -207,7 +208,8 @@ absl::Status OutputCursor::SeekTime(absl::Time time) {
   const std::vector<std::int64_t> segments = ListSegments(log_file_);
   // The last segment that begins before the time holds the line, or else the segment after it begins with it.
   for (auto segment = segments.rbegin(); segment != segments.rend(); ++segment) {
-    VERNIER_ASSIGN_OR_RETURN(const File file, File::Open(SegmentPath(log_file_, *segment)));
+    VERNIER_ASSIGN_OR_RETURN(const SegmentFile file,
+                             SegmentFile::Open(SegmentPath(log_file_, *segment)));
     if (!file.is_open()) continue;  // Removed just now.
     VERNIER_ASSIGN_OR_RETURN(const auto first, FindLine(file, 0));
     const bool is_first = segment + 1 == segments.rend();
@@ -229,7 +231,8 @@ absl::Status OutputCursor::SeekEnd() {
   std::vector<std::int64_t> segments = ListSegments(log_file_);
   std::ranges::reverse(segments);
   for (const std::int64_t segment : segments) {
-    VERNIER_ASSIGN_OR_RETURN(const File file, File::Open(SegmentPath(log_file_, segment)));
+    VERNIER_ASSIGN_OR_RETURN(const SegmentFile file,
+                             SegmentFile::Open(SegmentPath(log_file_, segment)));
     if (!file.is_open()) continue;
     VERNIER_ASSIGN_OR_RETURN(const std::int64_t size, file.Size());
     VERNIER_ASSIGN_OR_RETURN(const auto line, BackwardLines(file, size).Next());
@@ -249,7 +252,8 @@ absl::StatusOr<std::vector<OutputCursor::Mark>> OutputCursor::SeekTail(const Tai
   bool is_early = false;
   const auto is_done = [&] { return is_early || std::cmp_greater_equal(marks.size(), tail.count); };
   for (auto segment = segments.rbegin(); segment != segments.rend() && !is_done(); ++segment) {
-    VERNIER_ASSIGN_OR_RETURN(const File file, File::Open(SegmentPath(log_file_, *segment)));
+    VERNIER_ASSIGN_OR_RETURN(const SegmentFile file,
+                             SegmentFile::Open(SegmentPath(log_file_, *segment)));
     if (!file.is_open()) continue;
     VERNIER_ASSIGN_OR_RETURN(const std::int64_t size, file.Size());
     BackwardLines lines(file, *segment == segment_ ? place_ - segment_ : size);

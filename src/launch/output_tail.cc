@@ -15,7 +15,7 @@ namespace vernier::launch {
 namespace {
 
 // A choice: a few lines of ordinary length.
-constexpr std::int64_t kTailBytes = 4096;
+constexpr std::int64_t kMostTail = 4096;
 
 }  // namespace
 
@@ -24,7 +24,7 @@ std::string OutputTail(const std::string& folder, int lines) {
   const auto marks = cursor.SeekTail({.count = lines});
   if (!marks.ok() || marks->empty()) return "";
   cursor.Seek(marks->front());
-  const auto chunk = cursor.Read(kTailBytes);
+  const auto chunk = cursor.Read(kMostTail);
   std::vector<std::string> texts;
   std::string_view rest = chunk.ok() ? std::string_view(chunk->lines) : "";
   for (std::size_t newline = 0; (newline = rest.find('\n')) != std::string_view::npos;) {

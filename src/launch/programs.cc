@@ -18,7 +18,7 @@ namespace vernier::launch {
 namespace {
 
 // The last line of a program's output, which usually says why it failed.
-std::string LastLine(std::string_view text) {
+std::string LastOutputLine(std::string_view text) {
   while (text.ends_with('\n')) text.remove_suffix(1);
   return std::string(text.substr(text.rfind('\n') + 1));
 }
@@ -71,7 +71,7 @@ absl::StatusOr<std::string> OutputOf(const std::vector<std::string>& argv,
       break;
   }
   if (run.status == 0) return std::move(run.output);
-  const std::string line = LastLine(run.output);
+  const std::string line = LastOutputLine(run.output);
   if (errors == Errors::kAreOutput && !line.empty()) {
     return Unavailable("'{}' failed: {}", argv[0], line);
   }

@@ -12,6 +12,8 @@
 #include <system_error>
 #include <utility>
 
+#include "src/launch/line_text.h"
+
 namespace vernier::launch {
 namespace {
 
@@ -26,10 +28,6 @@ constexpr std::string_view kContext =
 // Lines before a traceback that ended nothing: sys.unraisablehook, atexit, logging and sys.excepthook.
 constexpr std::array<std::string_view, 4> kIgnored = {
     "Exception ignored in", "Error in atexit", "--- Logging error ---", "Error in sys.excepthook"};
-
-bool Contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 bool IsBlank(std::string_view text) {
   return text.find_first_not_of(" \t") == std::string_view::npos;

@@ -18,10 +18,10 @@ namespace vernier::metrics {
 namespace {
 
 // Depth of sub-folders. A choice: writers use two or three levels.
-constexpr int kDeepest = 8;
+constexpr int kDeepestFolder = 8;
 
 // The folder's time of change in nanoseconds. Nothing: no such folder, or not readable.
-std::optional<std::int64_t> TimeOfChange(const std::string& folder) {
+std::optional<std::int64_t> TimeOfFolderChange(const std::string& folder) {
   struct stat status {};
   if (lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return std::nullopt;
   return std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
@@ -92,7 +92,7 @@ void EventFolder::Search() {
   for (const auto& [path, folder] : folders_) paths.push_back(path);
   for (const std::string& path : paths) {
     auto& [prefix, folder] = folders_[path];
-    const std::optional<std::int64_t> changed = TimeOfChange(path);
+    const std::optional<std::int64_t> changed = TimeOfFolderChange(path);
     if (!changed.has_value()) continue;
     // Entries added within one tick of the file system's clock do not change the time again, so the folder is listed a
     // few more times (a choice: calls are further apart than a tick).
@@ -114,7 +114,7 @@ void EventFolder::List(const std::string& path, const std::string& prefix, int d
       if (entry.changed + options_.skew < options_.begun.from) continue;
       files_[inner] = {.prefix = prefix,
                        .file = std::make_unique<EventFile>(inner, options_.begun)};
-    } else if (depth < kDeepest && folders_.size() < options_.most_folders &&
+    } else if (depth < kDeepestFolder && folders_.size() < options_.most_folders &&
                !folders_.contains(inner)) {
       folders_[inner] = {prefix + entry.name + "/", Folder()};
       List(inner, prefix + entry.name + "/", depth + 1);

@@ -69,7 +69,7 @@ void Flatten(const json& value, const std::string& path, std::map<std::string, d
   }
 }
 
-std::optional<std::int64_t> StepOf(const std::map<std::string, double>& numbers) {
+std::optional<std::int64_t> StepAmong(const std::map<std::string, double>& numbers) {
   for (const char* key : {"epoch", "step", "global_step", "iteration"}) {
     const auto found = numbers.find(key);
     // About 2^53: beyond it a double is no exact step.
@@ -101,7 +101,7 @@ std::optional<JsonLine> ParseJsonLine(std::string_view line) {
   if (!parsed.is_object()) return std::nullopt;
   JsonLine result;
   Flatten(parsed, "", result.numbers);
-  result.step = StepOf(result.numbers);
+  result.step = StepAmong(result.numbers);
   return result;
 }
 

@@ -26,16 +26,11 @@ const RE2& Compiled(const char* expression) {
 
 re2::StringPiece Piece(std::string_view text) { return {text.data(), text.size()}; }
 
-std::size_t SkipAny(std::string_view text, std::size_t i, std::string_view set) {
-  while (i < text.size() && set.find(text[i]) != std::string_view::npos) ++i;
-  return i;
-}
-
 // Position after the separator that follows a name; nothing if there is neither "=" nor ":".
 std::optional<std::size_t> SkipSeparator(std::string_view line, std::size_t at) {
-  at = SkipAny(line, at, "\"'`");
-  at = SkipAny(line, at, " \t");
-  if (at >= line.size() || (line[at] != '=' && line[at] != ':')) return std::nullopt;
+  at = line.find_first_not_of("\"'`", at);
+  at = line.find_first_not_of(" \t", at);
+  if (at == std::string_view::npos || (line[at] != '=' && line[at] != ':')) return std::nullopt;
   return at + 1;
 }
 
@@ -84,7 +79,7 @@ bool IsStepName(std::string_view name) {
 }
 
 // The value after a name.
-std::optional<FoundNumber> ValueOf(std::string_view name, std::string_view rest) {
+std::optional<FoundNumber> ValueAfter(std::string_view name, std::string_view rest) {
   const auto value = FindValue(rest);
   const bool is_fraction =
       value.has_value() && rest.substr(0, value->length).find('/') != std::string_view::npos;
@@ -119,7 +114,7 @@ NamedValues FindNamed(std::string_view line, std::string_view name) {
     const auto number = SkipSeparator(line, end);
     if (!number.has_value()) return;
     found.is_there = true;
-    const auto value = ValueOf(name, line.substr(*number));
+    const auto value = ValueAfter(name, line.substr(*number));
     if (!value.has_value()) return;
     const std::string_view word = WordBefore(line, end - name.size());
     if (word.empty()) {
@@ -147,7 +142,7 @@ void VisitPairs(std::string_view line, const PairVisitor& visit) {
     const auto number = SkipSeparator(line, i);
     if (!number.has_value()) continue;
     const std::string_view name = line.substr(begin, i - begin);
-    const auto value = ValueOf(name, line.substr(*number));
+    const auto value = ValueAfter(name, line.substr(*number));
     if (value.has_value()) {
       visit(name, line.substr(begin, *number - begin), value->value);
     }

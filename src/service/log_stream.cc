@@ -18,7 +18,7 @@ namespace vernier::service {
 namespace {
 
 // How often a followed log is looked at; programs print without telling anybody.
-constexpr absl::Duration kPeriod = absl::Milliseconds(100);
+constexpr absl::Duration kLookPeriod = absl::Milliseconds(100);
 
 const Attempt* FindAttempt(const Trial& trial, AttemptNumber number) {
   for (const Attempt& attempt : trial.attempts) {
@@ -47,7 +47,7 @@ absl::Status CheckReplica(const Attempt& attempt, const LogFilter& filter) {
           "must be at most {} of role {}, got {}", replicas - 1, filter.role, *filter.index));
 }
 
-v1::LogLine Encode(const LogLine& line, AttemptNumber attempt) {
+v1::LogLine EncodeLogLine(const LogLine& line, AttemptNumber attempt) {
   v1::LogLine proto;
   wire::EncodeTime(line.time, proto.mutable_time());
   proto.set_attempt(attempt.value());
@@ -130,14 +130,14 @@ absl::StatusOr<bool> LogStream::SendLines() {
   // May return fewer lines than there are, so that a long log does not keep the call from looking at its stop token.
   VERNIER_ASSIGN_OR_RETURN(const auto lines, cursor_->Read());
   for (const LogLine& line : lines) {
-    if (!sink_(Encode(line, attempt_))) return Cancelled("nobody reads the log");
+    if (!sink_(EncodeLogLine(line, attempt_))) return Cancelled("nobody reads the log");
   }
   return !cursor_->at_end();
 }
 
 bool LogStream::IsOver(const Trial& trial, absl::Time now) const {
   // A line from just before `until` may be found one look later.
-  if (IsFinished(trial.state) || now >= filter_.until + kPeriod) return true;
+  if (IsFinished(trial.state) || now >= filter_.until + kLookPeriod) return true;
   // Without a number in the request no attempt is found, and only the trial's end counts.
   const Attempt* attempt = FindAttempt(trial, AttemptNumber(request_.attempt()));
   return attempt != nullptr && IsEnded(attempt->state);
@@ -158,7 +158,7 @@ absl::Status LogStream::Run(const std::stop_token& stop) {
     VERNIER_ASSIGN_OR_RETURN(const Study study, studies_.GetStudy(trial_.study));
     // The wait ends early on a change of the study, such as a new attempt; lines cause no change, so the period bounds
     // it.
-    studies_.WaitForEvents(trial_.study, study.last_event, kPeriod, stop);
+    studies_.WaitForEvents(trial_.study, study.last_event, kLookPeriod, stop);
   }
   return Cancelled("nobody waits for the log");
 }

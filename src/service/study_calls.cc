@@ -22,7 +22,7 @@
 namespace vernier::service {
 namespace {
 
-v1::ReplayStudyResponse::Result Encode(ReplayReport::Line::Result result) {
+v1::ReplayStudyResponse::Result EncodeReplayResult(ReplayReport::Line::Result result) {
   switch (result) {
     case ReplayReport::Line::Result::kVerified:
       return v1::ReplayStudyResponse::VERIFIED;
@@ -42,7 +42,7 @@ void EncodeReplay(const ReplayReport& report, v1::ReplayStudyResponse* out) {
     auto* line = out->add_problems();
     line->set_event(problem.event.value());
     line->set_trial(problem.trial.value());
-    line->set_result(Encode(problem.result));
+    line->set_result(EncodeReplayResult(problem.result));
     line->set_detail(problem.detail);
   }
 }

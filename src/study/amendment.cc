@@ -163,10 +163,10 @@ absl::Status CheckBound(std::string_view path,
 
 // Only bounds that change are checked. Others may have been passed already, since attempts under
 // way go on to their end.
-absl::Status CheckBudget(const StudyFold& fold,
-                         const Budget& budget,
-                         bool is_fixed,
-                         absl::Time now) {
+absl::Status CheckAmendedBudget(const StudyFold& fold,
+                                const Budget& budget,
+                                bool is_fixed,
+                                absl::Time now) {
   const Study& study = fold.header();
   const Budget& before = study.spec.budget;
   const std::int64_t failures = is_fixed ? 0 : fold.counted_failures();
@@ -256,7 +256,7 @@ absl::StatusOr<AmendmentPlan> PlanAmendment(const StudyFold& fold,
   const bool is_fixed = change.fixed || IsRedefined(study.spec, plan.spec);
   VERNIER_RETURN_IF_ERROR(CheckChangeable(study.spec, plan.spec));
   VERNIER_RETURN_IF_ERROR(CheckState(study, plan.spec));
-  VERNIER_RETURN_IF_ERROR(CheckBudget(fold, plan.spec.budget, is_fixed, now));
+  VERNIER_RETURN_IF_ERROR(CheckAmendedBudget(fold, plan.spec.budget, is_fixed, now));
 
   plan.amended = {.budget = plan.spec.budget,
                   .parallel = plan.spec.parallel,

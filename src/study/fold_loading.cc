@@ -1,6 +1,5 @@
 #include "src/study/fold_loading.h"
 
-#include <cstddef>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -10,12 +9,9 @@
 namespace vernier::study {
 namespace {
 
-// Number of events that are read at a time. A choice.
-constexpr std::size_t kPage = 1000;
-
 // Row and log are read one after the other, so that the log may be longer than the row says, but
 // never shorter.
-absl::Status CheckLength(const StudyFold& fold, const Study& row) {
+absl::Status CheckLogLength(const StudyFold& fold, const Study& row) {
   const std::int64_t last = fold.header().last_event.value();
   if (last >= row.last_event.value()) return absl::OkStatus();
   return DataLoss("its log ends at event {}, {} were stored", last, row.last_event.value());
@@ -26,9 +22,9 @@ absl::Status Continue(const Storage& storage, StudyFold& fold) {
   while (true) {
     const Study& study = fold.header();
     VERNIER_ASSIGN_OR_RETURN(const std::vector<Event> events,
-                             storage.ReadEvents(study.id, study.last_event, kPage));
+                             storage.ReadEvents(study.id, study.last_event, kEventPage));
     for (const Event& event : events) VERNIER_RETURN_IF_ERROR(fold.Apply(event));
-    if (events.size() < kPage) return absl::OkStatus();
+    if (events.size() < kEventPage) return absl::OkStatus();
   }
 }
 
@@ -45,7 +41,7 @@ absl::StatusOr<StudyFold> FoldLog(const Storage& storage, StudyId id) {
   VERNIER_ASSIGN_OR_RETURN(const Event created, FirstEvent(storage, id));
   VERNIER_ASSIGN_OR_RETURN(StudyFold fold, StudyFold::Start(id, created));
   VERNIER_RETURN_IF_ERROR(Continue(storage, fold));
-  VERNIER_RETURN_IF_ERROR(CheckLength(fold, row));
+  VERNIER_RETURN_IF_ERROR(CheckLogLength(fold, row));
   return fold;
 }
 
@@ -69,7 +65,7 @@ absl::StatusOr<std::optional<StudyFold>> FoldSnapshot(const Storage& storage, St
 absl::StatusOr<StudyFold> LoadFold(const Storage& storage, StudyId id) {
   VERNIER_ASSIGN_OR_RETURN(const Study row, storage.GetStudy(id));
   absl::StatusOr<std::optional<StudyFold>> snapshot = FoldSnapshot(storage, id);
-  if (snapshot.ok() && snapshot->has_value() && CheckLength(**snapshot, row).ok()) {
+  if (snapshot.ok() && snapshot->has_value() && CheckLogLength(**snapshot, row).ok()) {
     return **std::move(snapshot);
   }
   return FoldLog(storage, id);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 
 #include "absl/status/statusor.h"
@@ -8,6 +9,9 @@
 
 // Reads folds of studies from a storage.
 namespace vernier::study {
+
+// Number of events that are read at a time. A choice.
+inline constexpr std::size_t kEventPage = 1000;
 
 // From the log alone.  NotFound: no such study.  DataLoss: damaged, or shorter than the study's row says.
 absl::StatusOr<StudyFold> FoldLog(const Storage& storage, StudyId id);

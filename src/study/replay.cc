@@ -55,22 +55,6 @@ std::string Difference(const TrialCreated& recorded, const Suggestion& computed)
 // Whether algorithms are told of a trial in this state as of one whose result is to come.
 bool IsPending(TrialState state) { return !IsFinished(state) && state != TrialState::kPaused; }
 
-// A batch whose events are being read, and what it started from.
-struct Batch {
-  std::vector<std::pair<EventSeq, TrialCreated>> trials;
-  std::string state;
-  EventSeq state_from;
-  std::vector<TrialNumber> pending;  // As the fold has it, at as_of.
-  TrialLog::View finished;           // As it was then.
-};
-
-// A verdict that is due: the rule says stop, the log must say so next.
-struct Due {
-  EventSeq measurement;
-  TrialNumber trial;
-  Verdict verdict;
-};
-
 // What made the record, an algorithm or a rule, is of another version or has other options now. Empty: neither.
 template <typename Record, typename Maker>
 std::string WhyUnlike(const Record& record, const Maker& now) {
@@ -93,6 +77,21 @@ class Replayer::Rep {
   absl::StatusOr<ReplayReport> Finish();
 
  private:
+  // A batch whose events are being read, and what it started from.
+  struct Batch {
+    std::vector<std::pair<EventSeq, TrialCreated>> trials;
+    std::string state;
+    EventSeq state_from;
+    std::vector<TrialNumber> pending;  // As the fold has it, at as_of.
+    TrialLog::View finished;           // As it was then.
+  };
+  // A verdict that is due: the rule says stop, the log must say so next.
+  struct Due {
+    EventSeq measurement;
+    TrialNumber trial;
+    Verdict verdict;
+  };
+
   absl::Status Start(const Event& event);
   void Note(EventSeq event, TrialNumber trial, Result result, std::string detail);
   void Count(std::size_t verified) { report_.verified += static_cast<std::int64_t>(verified); }
@@ -355,7 +354,7 @@ void Replayer::Rep::CheckDue(const Event& event) {
   due_.reset();
 }
 
-std::optional<Due> Replayer::Rep::JudgeNow(TrialNumber trial) {
+std::optional<Replayer::Rep::Due> Replayer::Rep::JudgeNow(TrialNumber trial) {
   if (fold_->Find(trial) == nullptr) return std::nullopt;
   Verdict verdict = fold_->curves().Judge(**stopper_, trial);
   if (!verdict.stop) return std::nullopt;

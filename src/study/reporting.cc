@@ -155,10 +155,10 @@ absl::Status CheckFinalMetrics(const StudySpec& spec,
 
 // A repeated end must name the same kind of end and, if the trial completed, the same metrics.
 // `ends` are all states that the first call may have led to.
-absl::StatusOr<bool> IsRepeated(const Draft& draft,
-                                TrialNumber trial,
-                                const std::map<std::string, double>& final_metrics,
-                                std::initializer_list<TrialState> ends) {
+absl::StatusOr<bool> IsRepeatedEnd(const Draft& draft,
+                                   TrialNumber trial,
+                                   const std::map<std::string, double>& final_metrics,
+                                   std::initializer_list<TrialState> ends) {
   VERNIER_ASSIGN_OR_RETURN(const RequestRecord* record,
                            FindRequest(draft.fold(), draft.caller(), Verb::kEnd, trial));
   if (record == nullptr) return false;
@@ -171,7 +171,7 @@ absl::StatusOr<bool> IsRepeated(const Draft& draft,
 }
 
 // The state in which a trial ends without a result: CANCELLED if it was told to stop.
-TrialState EndOf(const Trial& trial, TrialState wanted) {
+TrialState EndStateOf(const Trial& trial, TrialState wanted) {
   return trial.state == TrialState::kStopping ? TrialState::kCancelled : wanted;
 }
 
@@ -190,7 +190,7 @@ absl::Status CheckEnd(const Draft& draft,
   // checked as what ReviveLease makes of it.
   const bool revived = row.last_lease.has_value() && row.trial.state == TrialState::kRequested;
   const TrialState from = revived ? TrialState::kRunning : row.trial.state;
-  return CheckMove(title, driver, from, EndOf(row.trial, to));
+  return CheckMove(title, driver, from, EndStateOf(row.trial, to));
 }
 
 // Refuses reports by a program whose attempt has ended or was followed by another attempt. The
@@ -448,10 +448,10 @@ absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginCompletion(
     if (is_as_is) VERNIER_RETURN_IF_ERROR(CheckForeign(draft.study()));
     VERNIER_ASSIGN_OR_RETURN(
         const bool repeated,
-        IsRepeated(draft,
-                   id.number,
-                   last.metrics,
-                   {TrialState::kCompleted, TrialState::kFailed, TrialState::kCancelled}));
+        IsRepeatedEnd(draft,
+                      id.number,
+                      last.metrics,
+                      {TrialState::kCompleted, TrialState::kFailed, TrialState::kCancelled}));
     if (repeated) return absl::OkStatus();
     VERNIER_RETURN_IF_ERROR(CheckEnd(draft, id.number, TrialState::kCompleted, lease));
     if (!is_as_is) {
@@ -474,7 +474,7 @@ absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginCompletion(
     }
     AddMove(draft,
             id.number,
-            EndOf(trial, TrialState::kFailed),
+            EndStateOf(trial, TrialState::kFailed),
             NoMetricMessage(missing, measured.metrics),
             FailureClass::kNoMetric);
     return absl::OkStatus();
@@ -490,11 +490,16 @@ absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginFailure(
   VERNIER_RETURN_IF_ERROR(CheckMetricLimits("final_metrics", end.last.metrics));
   return BeginTrialChange(id, caller, [&](Draft& draft, Transient& transient) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const bool repeated,
-                             IsRepeated(draft, id.number, {}, {state, TrialState::kCancelled}));
+                             IsRepeatedEnd(draft, id.number, {}, {state, TrialState::kCancelled}));
     if (repeated) return absl::OkStatus();
     VERNIER_RETURN_IF_ERROR(CheckEnd(draft, id.number, state, lease));
     ReviveLease(draft, transient, id.number);
-    AddEnd(draft, id.number, EndOf(draft.trial(id.number), state), end.last, end.message, failure);
+    AddEnd(draft,
+           id.number,
+           EndStateOf(draft.trial(id.number), state),
+           end.last,
+           end.message,
+           failure);
     return absl::OkStatus();
   });
 }

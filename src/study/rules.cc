@@ -77,7 +77,7 @@ void FinishIfDown(Draft& draft) {
 
 // Ends the study. If none of its trials completed and some failed, it has failed, whatever ended
 // it.
-void AddEnd(Draft& draft, std::string_view reason) {
+void EndStudy(Draft& draft, std::string_view reason) {
   const Study& study = draft.study();
   if (study.completed > 0 || study.failed == 0) {
     AddStudyMove(draft, StudyState::kCompleted, reason);
@@ -95,12 +95,12 @@ void SettleActive(Draft& draft, const Transient& transient) {
   }
   if (!draft.fold().IsDown()) return;
   if (TrialRoom(study) == 0) {
-    AddEnd(draft, TrialsReason(study));
+    EndStudy(draft, TrialsReason(study));
   } else if (draft.fold().GpuTimeSpent(draft.now())) {
-    AddEnd(draft, GpuTimeReason(study));
+    EndStudy(draft, GpuTimeReason(study));
   } else if (!transient.exhausted.empty() && !study.spec.foreign.has_value()) {
     // A foreign study ends only when its client ends it: the client may still add points.
-    AddEnd(draft, transient.exhausted);
+    EndStudy(draft, transient.exhausted);
   }
 }
 
@@ -132,7 +132,7 @@ void AddResult(Draft& draft,
 
 // A rule stopped it before, and it keeps its result as any trial that a rule has stopped. `reason`: empty if only the
 // rule kept it from going on.
-void EndPaused(Draft& draft, TrialNumber trial, std::string_view reason) {
+void EndPausedTrial(Draft& draft, TrialNumber trial, std::string_view reason) {
   const Measurement last = FinalMeasurement(draft, trial);
   const std::optional<StopRecord>& verdict = draft.trial(trial).stop;
   const std::string why = verdict.has_value() ? verdict->explanation : "";
@@ -325,7 +325,7 @@ void AddWithdrawal(Draft& draft,
     case TrialState::kStopping:
       return;
     case TrialState::kPaused:
-      EndPaused(draft, trial, explanation);
+      EndPausedTrial(draft, trial, explanation);
       return;
     default:
       AddStop(draft, trial, rule, explanation);
@@ -335,7 +335,7 @@ void AddWithdrawal(Draft& draft,
 void EndPaused(Draft& draft, std::string_view reason) {
   // A copy, since each end takes a trial out of the set.
   const std::set<TrialNumber> paused = draft.fold().paused();
-  for (const TrialNumber trial : paused) EndPaused(draft, trial, reason);
+  for (const TrialNumber trial : paused) EndPausedTrial(draft, trial, reason);
 }
 
 void AddStudyStop(Draft& draft, std::string_view reason, StudyState ending) {

@@ -20,7 +20,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kPage = 1000;
 // Number of differing trials that are named; the others are counted.
 constexpr std::size_t kMostNamed = 5;
 
@@ -52,7 +51,7 @@ std::string Text(const absl::Status& status) {
 }
 
 // The first key whose values differ; empty: none.
-std::string Difference(const Json& stored, const Json& folded) {
+std::string DifferingKey(const Json& stored, const Json& folded) {
   for (const auto& [key, value] : folded.items()) {
     if (!stored.contains(key) || codec::ToText(stored[key]) != codec::ToText(value)) return key;
   }
@@ -90,9 +89,9 @@ class Check {
     while (true) {
       VERNIER_ASSIGN_OR_RETURN(
           const std::vector<Event> events,
-          storage_.ReadEvents(result_.study.id, EventSeq(result_.events), kPage));
+          storage_.ReadEvents(result_.study.id, EventSeq(result_.events), kEventPage));
       for (const Event& event : events) VERNIER_RETURN_IF_ERROR(Add(event));
-      if (events.size() < kPage) break;
+      if (events.size() < kEventPage) break;
     }
     return fold_.has_value() ? absl::OkStatus() : DataLoss("it has no events");
   }
@@ -116,7 +115,7 @@ class Check {
                        row.last_event.value()));
       return;
     }
-    const std::string column = Difference(RowOf(row), RowOf(folded));
+    const std::string column = DifferingKey(RowOf(row), RowOf(folded));
     if (!column.empty()) Note(fmt::format("column '{}' is not what its log comes to", column));
   }
 
@@ -152,7 +151,7 @@ class Check {
       problem = "is not in its log";
     } else {
       const std::string key =
-          Difference(codec::TrialToJson(row), codec::TrialToJson(folded->trial));
+          DifferingKey(codec::TrialToJson(row), codec::TrialToJson(folded->trial));
       if (!key.empty()) problem = fmt::format("'{}' is not what its log comes to", key);
     }
     if (problem.empty()) return true;

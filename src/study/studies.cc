@@ -39,8 +39,8 @@ std::unique_ptr<Studies> Studies::Create(Storage& storage,
 namespace study {
 namespace {
 
-// Number of studies that are read at a time. A choice.
-constexpr std::size_t kPage = 500;
+// Number of events that a replay reads at a time. A choice.
+constexpr std::size_t kReplayPage = 500;
 
 // Time that an unused study stays in memory: the short one after its end, or while there are more
 // studies or rows of trials (about 3 KiB each) than the two bounds below say; the long one
@@ -65,7 +65,7 @@ absl::Status CheckHasParameters(const StudySpec& spec) {
 
 // A reply carries a definition together with the metadata of its study, and must stay below the
 // size of a message. What a client of another service wrote has a bound of its own.
-absl::Status CheckSize(StudySpec spec) {
+absl::Status CheckDefinitionSize(StudySpec spec) {
   spec.foreign.reset();
   const std::size_t size = codec::ToText(codec::StudySpecToJson(spec)).size();
   if (size <= limits::kDefinition) return absl::OkStatus();
@@ -231,7 +231,7 @@ absl::StatusOr<Study> StudiesImpl::ChangeStudy(StudyId id,
 
 absl::Status StudiesImpl::CheckSpec(const StudySpec& spec) const {
   VERNIER_RETURN_IF_ERROR(CheckLimits(spec));
-  VERNIER_RETURN_IF_ERROR(CheckSize(spec));
+  VERNIER_RETURN_IF_ERROR(CheckDefinitionSize(spec));
   VERNIER_RETURN_IF_ERROR(Validate(spec));
   VERNIER_RETURN_IF_ERROR(CheckHasParameters(spec));
   VERNIER_RETURN_IF_ERROR(CheckOutcomeConstraints(spec));
@@ -770,12 +770,12 @@ absl::StatusOr<ReplayReport> StudiesImpl::Replay(StudyId id) const {
   EventSeq after;
   while (true) {
     // By pages, so that a long log is never in memory as a whole.
-    VERNIER_ASSIGN_OR_RETURN(const std::vector<Event> events, ReadEvents(id, after, kPage));
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<Event> events, ReadEvents(id, after, kReplayPage));
     for (const Event& event : events) {
       const absl::Status added = replayer.Add(event);
       if (!added.ok()) return DamageOf(StudyNameOf(storage_, id), added);
     }
-    if (events.size() < kPage) return std::move(replayer).Finish();
+    if (events.size() < kReplayPage) return std::move(replayer).Finish();
     after = events.back().seq;
   }
 }

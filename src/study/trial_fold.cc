@@ -29,11 +29,15 @@ Attempt* FindAttempt(Trial& trial, AttemptNumber number) {
 // When the program of the attempt started, and when nothing of it was left, by the clock of its
 // host. `seen`, when the change was noticed, is the upper bound, and the answer if the host
 // recorded no time. A clock that was put back does not lead to a time before `placed`.
-absl::Time StartOf(const std::vector<ReplicaResult>& replicas, absl::Time placed, absl::Time seen) {
+absl::Time StartTimeOf(const std::vector<ReplicaResult>& replicas,
+                       absl::Time placed,
+                       absl::Time seen) {
   if (replicas.empty() || !replicas.front().started.has_value()) return seen;
   return std::clamp(*replicas.front().started, std::min(placed, seen), seen);
 }
-absl::Time EndOf(const std::vector<ReplicaResult>& replicas, absl::Time started, absl::Time seen) {
+absl::Time EndTimeOf(const std::vector<ReplicaResult>& replicas,
+                     absl::Time started,
+                     absl::Time seen) {
   std::optional<absl::Time> end;
   for (const ReplicaResult& replica : replicas) {
     if (replica.started.has_value() && !replica.ended.has_value()) return seen;  // It was lost.
@@ -422,10 +426,11 @@ absl::Status StudyFold::On(const Event& event, const AttemptStateChanged& change
   const ResourceUsage counted = UsageOf(*attempt);
   attempt->state = change.to;
   if (change.to == AttemptState::kRunning && !attempt->started) {
-    attempt->started = StartOf(change.replicas, attempt->placed, event.time);
+    attempt->started = StartTimeOf(change.replicas, attempt->placed, event.time);
   }
   if (IsEnded(change.to)) {
-    attempt->ended = EndOf(change.replicas, attempt->started.value_or(attempt->placed), event.time);
+    attempt->ended =
+        EndTimeOf(change.replicas, attempt->started.value_or(attempt->placed), event.time);
     if (*attempt->ended < event.time) row->program_ended = attempt->ended;
     running_.erase(change.trial);
   }

@@ -85,7 +85,7 @@ absl::StatusOr<MovedTrial> Moved(const Observation& trial,
   return MovedTrial{.trial = std::move(moved), .is_whole = point.is_whole};
 }
 
-std::string_view Verb(Goal goal) { return goal == Goal::kMaximize ? "maximizes" : "minimizes"; }
+std::string_view GoalVerb(Goal goal) { return goal == Goal::kMaximize ? "maximizes" : "minimizes"; }
 
 // A metric with the opposite goal is refused: what was best there would be worst here.
 absl::Status CheckGoals(const StudySpec& earlier, const StudySpec& spec) {
@@ -94,9 +94,9 @@ absl::Status CheckGoals(const StudySpec& earlier, const StudySpec& spec) {
       if (before.metric != objective.metric || before.goal == objective.goal) continue;
       return InvalidArgument("study '{}' {} {}, this one {} it",
                              earlier.name,
-                             Verb(before.goal),
+                             GoalVerb(before.goal),
                              before.metric,
-                             Verb(objective.goal));
+                             GoalVerb(objective.goal));
     }
   }
   return absl::OkStatus();
@@ -152,7 +152,7 @@ void LeaveOut(const EarlierStudy& nearer, EarlierStudy& study) {
 }
 
 // "trial 3: it has no y": why a trial does not fit.
-std::string Reason(TrialNumber trial, const absl::Status& why) {
+std::string UnfitReason(TrialNumber trial, const absl::Status& why) {
   return fmt::format("; trial {}: {}", trial.value(), std::string(why.message()));
 }
 
@@ -212,7 +212,7 @@ absl::Status Inheritance::AddTrials(const StudyFold& earlier) {
       taking.Learn(*std::move(moved));
     } else {
       taking.Try(trial.point, spec.space);
-      if (why.empty()) why = Reason(trial.number, moved.status());
+      if (why.empty()) why = UnfitReason(trial.number, moved.status());
     }
   }
   if (completed == 0 && !ResumesJob(spec)) {

@@ -36,7 +36,7 @@ std::map<std::string, SecretSource> DecodeSecrets(const Secrets& secrets) {
   return decoded;
 }
 
-void EncodeReplica(const ReplicaSpec& replica, v1::ReplicaSpec* out) {
+void EncodeReplicaSpec(const ReplicaSpec& replica, v1::ReplicaSpec* out) {
   out->set_count(replica.count);
   for (const auto& part : replica.command) out->add_command(part);
   for (const auto& arg : replica.args) out->add_args(arg);
@@ -52,7 +52,7 @@ void EncodeReplica(const ReplicaSpec& replica, v1::ReplicaSpec* out) {
   out->set_gpu_memory_bytes(replica.resources.gpu_memory_bytes);
 }
 
-ReplicaSpec DecodeReplica(const v1::ReplicaSpec& replica) {
+ReplicaSpec DecodeReplicaSpec(const v1::ReplicaSpec& replica) {
   ReplicaSpec decoded;
   // Not given is the default; a count of 0 is an error, and must not be taken for it.
   if (replica.has_count()) decoded.count = replica.count();
@@ -95,7 +95,7 @@ absl::Status DecodeReplicas(const v1::TrainingJob& job, TrainingJob* out) {
       return FieldError(fmt::format("job.replicas.{}", name),
                         "unknown role, known are chief, master, worker, ps, evaluator");
     }
-    if (!out->replicas.emplace(*role, DecodeReplica(replica)).second) {
+    if (!out->replicas.emplace(*role, DecodeReplicaSpec(replica)).second) {
       return FieldError("job.replicas", "chief and master name the same role, give one of them");
     }
     // Keeps the name that the user chose, chief or master, which the program sees in its environment.
@@ -181,7 +181,7 @@ void EncodeJob(const TrainingJob& job, v1::TrainingJob* out) {
   EncodeSecrets(job.secrets, *out->mutable_secrets());
   out->set_working_directory(job.working_directory);
   for (const auto& [role, replica] : job.replicas) {
-    EncodeReplica(replica, &(*out->mutable_replicas())[RoleName(role, job)]);
+    EncodeReplicaSpec(replica, &(*out->mutable_replicas())[RoleName(role, job)]);
   }
   out->set_job_directory(job.job_directory);
   if (job.time_limit.has_value()) EncodeDuration(*job.time_limit, out->mutable_time_limit());

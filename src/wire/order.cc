@@ -32,7 +32,7 @@ void Append(std::uint64_t word, std::string& key) {
   for (int shift = 56; shift >= 0; shift -= 8) key.push_back(static_cast<char>(word >> shift));
 }
 
-constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
+constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
 
 // Appends bytes that compare as the cells do.
 struct KeyWriter {
@@ -45,11 +45,11 @@ struct KeyWriter {
     const auto bits = std::bit_cast<std::uint64_t>(cell == 0 ? 0.0 : cell);
     // Positive numbers get the sign bit set, so that they come after negative ones. Of negative ones all bits are
     // inverted, as the one with the greater magnitude comes first.
-    Append((bits & kSign) != 0 ? ~bits : bits | kSign, key);
+    Append((bits & kSignBit) != 0 ? ~bits : bits | kSignBit, key);
   }
   void operator()(absl::Time cell) const {
     // As signed numbers compare: the sign bit inverted.
-    Append(static_cast<std::uint64_t>(absl::ToUnixNanos(cell)) ^ kSign, key);
+    Append(static_cast<std::uint64_t>(absl::ToUnixNanos(cell)) ^ kSignBit, key);
   }
   // The end is below every character, and 0 inside is above the end.
   void operator()(const std::string& cell) const {

@@ -9,21 +9,21 @@
 namespace vernier::wire {
 namespace {
 
-constexpr std::size_t kWord = 8;  // Bytes of a number.
+constexpr std::size_t kWordSize = 8;  // Bytes of a number.
 // Hash of the query, last, offset, part; behind them a hash of these four. As base64 that is 56 characters, which fit
 // the limit of a request's token.
 constexpr std::size_t kWords = 4;
-constexpr std::size_t kSize = (kWords + 1) * kWord;
+constexpr std::size_t kSize = (kWords + 1) * kWordSize;
 
 // The same bytes on every host: a token may outlive the server that gave it.
-void Append(std::uint64_t word, std::string* bytes) {
-  for (std::size_t i = 0; i < kWord; ++i) bytes->push_back(static_cast<char>(word >> (8 * i)));
+void AppendWord(std::uint64_t word, std::string* bytes) {
+  for (std::size_t i = 0; i < kWordSize; ++i) bytes->push_back(static_cast<char>(word >> (8 * i)));
 }
 
 std::uint64_t Read(std::string_view bytes, std::size_t index) {
   std::uint64_t word = 0;
-  for (std::size_t i = 0; i < kWord; ++i) {
-    word |= std::uint64_t{static_cast<unsigned char>(bytes[index * kWord + i])} << (8 * i);
+  for (std::size_t i = 0; i < kWordSize; ++i) {
+    word |= std::uint64_t{static_cast<unsigned char>(bytes[index * kWordSize + i])} << (8 * i);
   }
   return word;
 }
@@ -33,12 +33,12 @@ std::uint64_t Read(std::string_view bytes, std::size_t index) {
 std::string EncodePageToken(const PageToken& token, std::string_view query) {
   std::string bytes;
   // A hash of the query instead of its text keeps tokens short.
-  Append(Fnv1a(query), &bytes);
-  Append(static_cast<std::uint64_t>(token.last), &bytes);
-  Append(static_cast<std::uint64_t>(token.offset), &bytes);
-  Append(static_cast<std::uint64_t>(token.part), &bytes);
+  AppendWord(Fnv1a(query), &bytes);
+  AppendWord(static_cast<std::uint64_t>(token.last), &bytes);
+  AppendWord(static_cast<std::uint64_t>(token.offset), &bytes);
+  AppendWord(static_cast<std::uint64_t>(token.part), &bytes);
   // It tells a damaged token from a sound one. It is no secret: a forged token shows no more than another page.
-  Append(Fnv1a(bytes), &bytes);
+  AppendWord(Fnv1a(bytes), &bytes);
   return absl::WebSafeBase64Escape(bytes);
 }
 
@@ -48,7 +48,7 @@ absl::StatusOr<PageToken> DecodePageToken(std::string_view text, std::string_vie
   const bool decoded = absl::WebSafeBase64Unescape(std::string(text), &bytes);
   // The size is checked first, since Read does not.
   if (!decoded || bytes.size() != kSize ||
-      Read(bytes, kWords) != Fnv1a(std::string_view(bytes).substr(0, kWords * kWord))) {
+      Read(bytes, kWords) != Fnv1a(std::string_view(bytes).substr(0, kWords * kWordSize))) {
     return FieldError("page_token", "is not one that this server gave out");
   }
   if (Read(bytes, 0) != Fnv1a(query)) {

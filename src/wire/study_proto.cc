@@ -305,7 +305,7 @@ absl::Status Amend(std::string_view path, const v1::StudySpec& update, Amendment
 }
 
 // Whether the update sets a field that cannot change, and so can only be meant as a whole definition.
-bool IsWhole(const v1::StudySpec& update) {
+bool IsWholeDefinition(const v1::StudySpec& update) {
   std::vector<const google::protobuf::FieldDescriptor*> fields;
   update.GetReflection()->ListFields(update, &fields);
   // Found by reflection, so that a new field of the message counts as one that cannot change until a row says
@@ -320,7 +320,7 @@ bool IsWhole(const v1::StudySpec& update) {
 // The paths of the fields that the update sets, where it comes without a mask. A whole definition, if any of them
 // cannot change by itself.
 std::vector<std::string> ImpliedPaths(const v1::StudySpec& update) {
-  if (IsWhole(update)) return {std::string(kWholePath)};
+  if (IsWholeDefinition(update)) return {std::string(kWholePath)};
   std::vector<std::string> paths;
   for (const AmendablePart& part : kAmendableParts) {
     if (part.is_set(update)) paths.emplace_back(part.path);

@@ -18,7 +18,7 @@ constexpr double kRadius = 0.2;
 constexpr std::size_t kPatience = 10;
 // Smallest gain that matters, as a share of the distance between the best trial and the median of the first ones: later
 // trials crowd near the best. Measured: 1e-3, 1e-4 (docs/research/basins.md).
-constexpr double kLeastGain = 1e-4;
+constexpr double kLeastBasinGain = 1e-4;
 constexpr std::size_t kFirst = 10;
 
 // Indices of the values, best first.
@@ -84,7 +84,7 @@ std::optional<Basin> BasinDue(const Eigen::MatrixXd& rows,
   if (values.size() <= patience) return std::nullopt;
   std::vector<double> first(values.begin(), values.begin() + std::min(kFirst, values.size()));
   std::ranges::sort(first);
-  const double least = kLeastGain * (std::ranges::max(values) - first[first.size() / 2]);
+  const double least = kLeastBasinGain * (std::ranges::max(values) - first[first.size() / 2]);
   std::vector<Basin> basins = FindBasins(rows, values, BasinRadius(groups));
   for (std::size_t b = 0; b < basins.size(); ++b) {
     if (AreSpent(basins[b].trials, values, patience, least)) continue;

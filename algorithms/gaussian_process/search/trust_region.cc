@@ -22,9 +22,9 @@ constexpr int kLeastFailuresToHalve = 4;
 constexpr double kMostStretch = 2.0;
 // Smallest gain that is a success, as a share of the distance between median and best. TuRBO takes a thousandth of the
 // best value, which depends on where the metric has its zero.
-constexpr double kLeastGain = 1e-3;
+constexpr double kLeastSuccess = 1e-3;
 
-double Median(std::span<const double> values) {
+double UpperMedian(std::span<const double> values) {
   std::vector<double> sorted(values.begin(), values.end());
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
   std::nth_element(sorted.begin(), middle, sorted.end());
@@ -49,7 +49,7 @@ double SideLength(std::span<const double> values, std::size_t first, std::size_t
   const int to_halve = std::max(kLeastFailuresToHalve, static_cast<int>(coordinates));
   double best =
       *std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(first));
-  const double least_gain = kLeastGain * (best - Median(values.first(first)));
+  const double least_gain = kLeastSuccess * (best - UpperMedian(values.first(first)));
   double length = kFirstLength;
   int better = 0;
   int no_better = 0;

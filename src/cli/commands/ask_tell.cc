@@ -11,8 +11,6 @@
 namespace vernier::cli {
 namespace {
 
-struct NoArgs {};
-
 // Largest request, in bytes. A choice: `load` sends whole studies in one line.
 constexpr std::size_t kMostLine = std::size_t{16} << 20;
 

@@ -41,7 +41,7 @@ namespace {
 using Stub = Connection::Stub;
 
 // Time between looks at the trial. A choice: short programs end within a second.
-constexpr absl::Duration kLook = absl::Milliseconds(50);
+constexpr absl::Duration kCheckPeriod = absl::Milliseconds(50);
 // How long to wait for a second measurement, which shows how long a step takes: as long as the first took, within these
 // bounds. A choice.
 constexpr absl::Duration kShortestWait = absl::Seconds(1);
@@ -57,7 +57,7 @@ std::string Field(std::string_view name, std::string_view value) {
 
 // Where programs may report: a socket, or a port if the path is too long for a socket address (sun_path, 108 bytes with
 // the final zero).
-std::string ListenAddress(const std::string& socket) {
+std::string AddressOfSocket(const std::string& socket) {
   constexpr std::size_t kLongestSocketPath = 107;
   return socket.size() > kLongestSocketPath ? "127.0.0.1:0" : "unix:" + socket;
 }
@@ -104,14 +104,14 @@ struct Finding {
   bool interrupted = false;
 };
 
-class Check {
+class CheckRun {
  public:
   // `parallel`: of the original study; readers warn if its trials would share a folder.
-  Check(Context& context,
-        Connection& connection,
-        StudySpec spec,
-        std::int32_t parallel,
-        absl::Duration timeout)
+  CheckRun(Context& context,
+           Connection& connection,
+           StudySpec spec,
+           std::int32_t parallel,
+           absl::Duration timeout)
       : context_(context),
         connection_(connection),
         spec_(std::move(spec)),
@@ -146,7 +146,7 @@ class Check {
       if (finding_.interrupted || finding_.timed_out || IsOver() || HasEnough()) {
         return absl::OkStatus();
       }
-      interrupts_.Wait(kLook);
+      interrupts_.Wait(kCheckPeriod);
     }
   }
 
@@ -263,7 +263,7 @@ class Check {
     while (context_.Now() < late) {
       VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection_, spec_.name));
       if (IsFinished(study.study.state)) return absl::OkStatus();
-      interrupts_.Wait(kLook);
+      interrupts_.Wait(kCheckPeriod);
     }
     return Unavailable("the trial's program does not end; its processes may be left");
   }
@@ -503,7 +503,7 @@ absl::StatusOr<ExitCode> CheckStudy(Context& context, const CheckArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(const base::TemporaryFolder folder, base::TemporaryFolder::Create());
   VERNIER_ASSIGN_OR_RETURN(app::ServerOptions options,
                            EngineOptionsOf(folder.path() + "/store.db", args.capacity));
-  options.listen = {ListenAddress(folder.path() + "/socket")};
+  options.listen = {AddressOfSocket(folder.path() + "/socket")};
   std::string directory;
   const auto run = [&]() -> absl::StatusOr<ExitCode> {
     VERNIER_ASSIGN_OR_RETURN(Connection connection, Connection::OpenWithEngine(options));
@@ -515,7 +515,7 @@ absl::StatusOr<ExitCode> CheckStudy(Context& context, const CheckArgs& args) {
     created.stopping = spec.stopping;
     created.convergence = spec.convergence;
     VERNIER_RETURN_IF_ERROR(CreateStudy(connection, created, /*validate_only=*/true).status());
-    Check check(context, connection, tried, spec.parallel, timeout);
+    CheckRun check(context, connection, tried, spec.parallel, timeout);
     absl::StatusOr<ExitCode> code = check.Run();
     directory = check.directory();
     return code;

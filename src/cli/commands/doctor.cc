@@ -41,18 +41,18 @@ struct Check {
   std::string advice;  // What to do, if anything.
 };
 
-fs::path FolderOf(const std::string& store) {
+fs::path FolderOfStore(const std::string& store) {
   std::error_code error;
   const fs::path absolute = fs::absolute(store, error);
   // It fails for a relative path in a working directory that is gone.
   return error ? fs::path(".") : absolute.parent_path();
 }
 
-Check CheckStore(const std::string& store) {
+Check CheckStoreFolder(const std::string& store) {
   Check check = {.name = "store", .found = store + ", writable"};
   // Made if it is missing, as any command that opens the store would make it.
   const absl::Status made = app::CreateStoreFolder(store);
-  const fs::path folder = FolderOf(store);
+  const fs::path folder = FolderOfStore(store);
   if (!made.ok()) {
     check.found = std::string(made.message());
   } else if (access(folder.c_str(), W_OK) != 0 ||
@@ -192,7 +192,7 @@ Check CheckClock(Context& context) {
 Check CheckSync(Context& context, const std::string& store) {
   constexpr int kRounds = 11;
   Check check = {.name = "sync"};
-  std::string path = (FolderOf(store) / ".vernier-doctor-XXXXXX").string();
+  std::string path = (FolderOfStore(store) / ".vernier-doctor-XXXXXX").string();
   const int fd = mkstemp(path.data());
   if (fd < 0) return {.name = "sync", .is_ok = false, .found = "no file can be written there"};
   // Without a name, the file is gone whatever happens to this process.
@@ -296,10 +296,10 @@ absl::StatusOr<ExitCode> Examine(Context& context, const DoctorArgs& args) {
   const std::string store = context.Store();
   const app::HostReport host = app::ExamineHost();
   std::vector<Check> checks = {
-      CheckStore(store),
+      CheckStoreFolder(store),
       CheckPages(context, store),
       CheckOwner(store),
-      CheckDisk("disk", FolderOf(store), "the store may fill it; make room"),
+      CheckDisk("disk", FolderOfStore(store), "the store may fill it; make room"),
       CheckDisk("runs",
                 app::RunsDirectory(store, ""),
                 "logs and records of trials may fill it; make room, "

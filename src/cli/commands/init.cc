@@ -1,5 +1,5 @@
 // `vernier init` drafts a study file from a program's --help, and from its Python source where the help is silent. The
-// program is run with --help only; one that ignores it may start to train, so it is ended after kPatience.
+// program is run with --help only; one that ignores it may start to train, so it is ended after kHelpPatience.
 #include <unistd.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // A choice: importing TensorFlow or PyTorch takes a few seconds.
-constexpr absl::Duration kPatience = absl::Seconds(10);
+constexpr absl::Duration kHelpPatience = absl::Seconds(10);
 // Bytes of a source file that are read.
 constexpr std::int64_t kMostSource = std::int64_t{1} << 20;
 
@@ -114,13 +114,13 @@ absl::StatusOr<HelpText> AskForHelp(const std::vector<std::string>& command) {
   argv.insert(argv.end(), command.begin(), command.end());
   argv.emplace_back("--help");
   const std::string shown = Shown(command) + " --help";
-  const absl::StatusOr<app::ProgramOutput> output = app::RunForOutput(argv, kPatience);
+  const absl::StatusOr<app::ProgramOutput> output = app::RunForOutput(argv, kHelpPatience);
   if (absl::IsDeadlineExceeded(output.status())) {
-    return WithHint(
-        DeadlineExceeded(
-            "`{}` did not end within {}, and was ended", shown, absl::FormatDuration(kPatience)),
-        "a program that does not know --help may have begun to train; write its study "
-        "file by hand: docs/formats/study_file.md");
+    return WithHint(DeadlineExceeded("`{}` did not end within {}, and was ended",
+                                     shown,
+                                     absl::FormatDuration(kHelpPatience)),
+                    "a program that does not know --help may have begun to train; write its study "
+                    "file by hand: docs/formats/study_file.md");
   }
   VERNIER_RETURN_IF_ERROR(output.status());
   // env(1) ends with 127 if it does not find the program.

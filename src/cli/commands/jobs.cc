@@ -92,7 +92,7 @@ absl::Status MakeAbsolute(Json& input) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<StudySpec> MakeSpec(Connection& connection, Context& context, SubmitArgs args) {
+absl::StatusOr<StudySpec> MakeJobSpec(Connection& connection, Context& context, SubmitArgs args) {
   args.job.args = context.flags().user_args;
   args.job.project = args.gcloud.project;
   VERNIER_ASSIGN_OR_RETURN(Json config, ReadConfig(args.job.config));
@@ -184,7 +184,7 @@ absl::StatusOr<ExitCode> Submit(Context& context, const SubmitArgs& args) {
   SubmitArgs own = args;
   own.id = job.name.job;
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect(MissingStore::kCreate));
-  VERNIER_ASSIGN_OR_RETURN(StudySpec spec, MakeSpec(connection, context, own));
+  VERNIER_ASSIGN_OR_RETURN(StudySpec spec, MakeJobSpec(connection, context, own));
   VERNIER_RETURN_IF_ERROR(PutInProject(job, spec));
   VERNIER_RETURN_IF_ERROR(ExplainTaken(job, CreateStudy(connection, spec).status()));
 
@@ -210,7 +210,7 @@ struct DescribeArgs {
   GcloudFlags gcloud;
 };
 
-absl::StatusOr<ExitCode> Describe(Context& context, const DescribeArgs& args) {
+absl::StatusOr<ExitCode> ShowJob(Context& context, const DescribeArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(const AnswerFormat format, ReadAnswerFormat(args.gcloud));
   VERNIER_ASSIGN_OR_RETURN(const JobReference reference, ReadJob(args.id, args.gcloud));
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
@@ -226,7 +226,7 @@ absl::StatusOr<ExitCode> Describe(Context& context, const DescribeArgs& args) {
   return ExitCode::kOk;
 }
 
-struct ListArgs {
+struct ListJobsArgs {
   JobQuery query;
   bool uri = false;
   GcloudFlags gcloud;
@@ -252,7 +252,7 @@ absl::StatusOr<Table> JobTable(const std::vector<Json>& jobs, absl::TimeZone zon
   return table;
 }
 
-absl::StatusOr<ExitCode> List(Context& context, const ListArgs& args) {
+absl::StatusOr<ExitCode> PrintJobs(Context& context, const ListJobsArgs& args) {
   const gcloud::TimeFrame frame = {.now = context.Now(), .zone = context.zone()};
   VERNIER_ASSIGN_OR_RETURN(const AnswerFormat format, ReadAnswerFormat(args.gcloud, &JobAliases()));
   JobQuery query = args.query;
@@ -300,7 +300,7 @@ struct UpdateArgs {
   GcloudFlags gcloud;
 };
 
-absl::StatusOr<ExitCode> Update(Context& context, const UpdateArgs& args) {
+absl::StatusOr<ExitCode> UpdateJob(Context& context, const UpdateArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(const AnswerFormat format, ReadAnswerFormat(args.gcloud));
   VERNIER_ASSIGN_OR_RETURN(const JobReference job, ReadJob(args.id, args.gcloud));
   v1::UpdateStudyRequest request;
@@ -386,7 +386,8 @@ void AddSubmit(CLI::App& jobs, Action& chosen) {
 }
 
 void AddList(CLI::App& jobs, Action& chosen) {
-  auto [list, args] = AddCommand<ListArgs>(jobs, "list", "List training jobs", &List, chosen);
+  auto [list, args] =
+      AddCommand<ListJobsArgs>(jobs, "list", "List training jobs", &PrintJobs, chosen);
   JobQuery& query = args->query;
   list->add_option("--filter",
                    query.filter,
@@ -413,7 +414,7 @@ void AddJobCommands(CLI::App& root, Action& chosen) {
   AddSubmit(*jobs, chosen);
 
   auto [describe, describe_args] =
-      AddCommand<DescribeArgs>(*jobs, "describe", "Show a training job in full", &Describe, chosen);
+      AddCommand<DescribeArgs>(*jobs, "describe", "Show a training job in full", &ShowJob, chosen);
   AddJobOption(*describe, describe_args->id);
   describe->add_flag("--summarize", describe_args->summarize, "Show tables instead of YAML");
 
@@ -427,7 +428,7 @@ void AddJobCommands(CLI::App& root, Action& chosen) {
   AddGcloudFlags(*cancel, cancel_args->gcloud);
 
   auto [update, update_args] = AddCommand<UpdateArgs>(
-      *jobs, "update", "Change the labels of a training job", &Update, chosen);
+      *jobs, "update", "Change the labels of a training job", &UpdateJob, chosen);
   AddJobOption(*update, update_args->id);
   AddLabelFlags(*update, update_args->labels);
   AddGcloudFlags(*update, update_args->gcloud);

@@ -77,7 +77,7 @@ void WarnOfOtherModule(const TrainArgs& args, const std::string& folder, std::os
 
 // The module as a job on this host, with this host's interpreter and without restarts. It asks for no resources, so it
 // never waits for any.
-absl::StatusOr<StudySpec> MakeSpec(const TrainArgs& args, const GlobalFlags& flags) {
+absl::StatusOr<StudySpec> MakeTrainingSpec(const TrainArgs& args, const GlobalFlags& flags) {
   StudySpec spec;
   spec.name = kStudy;
   spec.budget.trials = 1;
@@ -110,7 +110,7 @@ void WarnOfUnusedCounts(const TrainArgs& args, std::ostream& err) {
 }
 
 // Streams the output to the end. Also after an error the job has ended when this returns.
-absl::StatusOr<Study> Follow(Context& context, Connection& connection, Interrupts& interrupts) {
+absl::StatusOr<Study> FollowJob(Context& context, Connection& connection, Interrupts& interrupts) {
   absl::StatusOr<Study> study =
       StreamJobLogs(context, connection, kStudy, {.plain = true, .live = true}, interrupts);
   if (study.ok()) return study;
@@ -131,7 +131,7 @@ ExitCode StatusOfPrimary(const Trial& trial) {
 }
 
 absl::StatusOr<ExitCode> Train(Context& context, const TrainArgs& args) {
-  VERNIER_ASSIGN_OR_RETURN(const StudySpec spec, MakeSpec(args, context.flags()));
+  VERNIER_ASSIGN_OR_RETURN(const StudySpec spec, MakeTrainingSpec(args, context.flags()));
   WarnOfUnusedCounts(args, context.console().err);
   WarnOfOtherModule(args, spec.job->working_directory, context.console().err);
   Interrupts interrupts(Interrupts::Heed::kAll);
@@ -145,7 +145,7 @@ absl::StatusOr<ExitCode> Train(Context& context, const TrainArgs& args) {
   options.control_group = "none";  // Without requested resources there are no limits to enforce.
   VERNIER_ASSIGN_OR_RETURN(Connection connection, Connection::OpenWithEngine(options));
   VERNIER_RETURN_IF_ERROR(CreateStudy(connection, spec).status());
-  VERNIER_ASSIGN_OR_RETURN(const Study study, Follow(context, connection, interrupts));
+  VERNIER_ASSIGN_OR_RETURN(const Study study, FollowJob(context, connection, interrupts));
   if (study.state == StudyState::kCompleted) return ExitCode::kOk;
   if (interrupts.count() > 0) return ExitCodeOfSignal(interrupts.signal_number());
   VERNIER_ASSIGN_OR_RETURN(const TrialRecord trial, GetTrial(connection, kStudy, "1"));

@@ -210,7 +210,8 @@ Table SightingTable(const std::vector<MetricSighting>& sightings,
   return table;
 }
 
-ordered_json ToJson(const MetricSighting& sighting, const std::map<std::string, Curve>& curves) {
+ordered_json SightingJson(const MetricSighting& sighting,
+                          const std::map<std::string, Curve>& curves) {
   ordered_json json = {
       {"metric", sighting.metric}, {"values", sighting.values}, {"source", sighting.source}};
   if (const auto curve = curves.find(sighting.metric); curve != curves.end()) {
@@ -289,7 +290,7 @@ absl::StatusOr<ExitCode> Test(Context& context, const TestArgs& args) {
   const std::map<std::string, Curve> curves = CurvesOf(measurements);
 
   auto items = ordered_json::array();
-  for (const MetricSighting& sighting : sightings) items.push_back(ToJson(sighting, curves));
+  for (const MetricSighting& sighting : sightings) items.push_back(SightingJson(sighting, curves));
   context.output().List(SightingTable(sightings, curves), items);
   for (const MetricSighting& sighting : sightings) {
     context.console().err << (sighting.values == 0

@@ -57,7 +57,7 @@ struct PlotArgs {
 };
 
 // Inputs of a figure.
-struct Source {
+struct PlotSource {
   Context& context;
   Connection& connection;
   const plot::StudyData& study;
@@ -90,7 +90,7 @@ std::string TimeToText(absl::Time time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E*SZ", time, absl::UTCTimeZone());
 }
 
-absl::StatusOr<Drawing> DrawHistory(const Source& source) {
+absl::StatusOr<Drawing> DrawHistory(const PlotSource& source) {
   const plot::StudyData& study = source.study;
   VERNIER_ASSIGN_OR_RETURN(const Objective objective, source.objective());
   Drawing drawing;
@@ -113,7 +113,7 @@ absl::StatusOr<Drawing> DrawHistory(const Source& source) {
 }
 
 // The study and those to compare it with, which have the same objective.
-absl::StatusOr<std::vector<plot::StudyData>> LoadCompared(const Source& source,
+absl::StatusOr<std::vector<plot::StudyData>> LoadCompared(const PlotSource& source,
                                                           const Objective& objective) {
   std::vector<plot::StudyData> studies = {source.study};
   for (const std::string& name : source.args.others) {
@@ -136,7 +136,7 @@ std::size_t TrialsOfOthers(const std::vector<plot::StudyData>& studies) {
   return count;
 }
 
-absl::StatusOr<Drawing> DrawCompare(const Source& source) {
+absl::StatusOr<Drawing> DrawCompare(const PlotSource& source) {
   VERNIER_ASSIGN_OR_RETURN(const Objective objective, source.objective());
   VERNIER_ASSIGN_OR_RETURN(const auto studies, LoadCompared(source, objective));
   Drawing drawing = {.other_trials = TrialsOfOthers(studies)};
@@ -152,7 +152,7 @@ absl::StatusOr<Drawing> DrawCompare(const Source& source) {
   return drawing;
 }
 
-absl::StatusOr<Drawing> DrawEdf(const Source& source) {
+absl::StatusOr<Drawing> DrawEdf(const PlotSource& source) {
   VERNIER_ASSIGN_OR_RETURN(const Objective objective, source.objective());
   VERNIER_ASSIGN_OR_RETURN(const auto studies, LoadCompared(source, objective));
   Drawing drawing = {.other_trials = TrialsOfOthers(studies)};
@@ -171,7 +171,7 @@ absl::StatusOr<Drawing> DrawEdf(const Source& source) {
 }
 
 // Parses --reference; without it, the worst values.
-absl::StatusOr<plot::Reference> ChooseReference(const Source& source) {
+absl::StatusOr<plot::Reference> ChooseReference(const PlotSource& source) {
   const StudySpec& spec = source.study.spec;
   if (source.args.reference.empty()) return plot::WorstValues(source.study);
   VERNIER_ASSIGN_OR_RETURN(plot::Reference reference,
@@ -190,7 +190,7 @@ absl::StatusOr<plot::Reference> ChooseReference(const Source& source) {
   return reference;
 }
 
-absl::StatusOr<Drawing> DrawHypervolume(const Source& source) {
+absl::StatusOr<Drawing> DrawHypervolume(const PlotSource& source) {
   // Only for its errors: several objectives are needed.
   VERNIER_RETURN_IF_ERROR(ChoosePair(source.study.spec, "", "").status());
   VERNIER_ASSIGN_OR_RETURN(const plot::Reference reference, ChooseReference(source));
@@ -201,7 +201,7 @@ absl::StatusOr<Drawing> DrawHypervolume(const Source& source) {
   return drawing;
 }
 
-absl::StatusOr<Drawing> DrawPareto(const Source& source) {
+absl::StatusOr<Drawing> DrawPareto(const PlotSource& source) {
   VERNIER_ASSIGN_OR_RETURN(const ObjectivePair pair,
                            ChoosePair(source.study.spec, source.args.x, source.args.y));
   Drawing drawing = {.figure = plot::ParetoFigure(source.study, pair.x, pair.y)};
@@ -264,7 +264,7 @@ absl::StatusOr<std::vector<std::int64_t>> ParseTrials(const plot::StudyData& stu
   return numbers;
 }
 
-absl::StatusOr<Drawing> DrawCurves(const Source& source) {
+absl::StatusOr<Drawing> DrawCurves(const PlotSource& source) {
   const plot::StudyData& study = source.study;
   const Objective& first = FirstObjective(study.spec);
   if (study.spec.objectives.empty() && source.args.metric.empty()) {
@@ -297,7 +297,7 @@ absl::StatusOr<Drawing> DrawCurves(const Source& source) {
   return drawing;
 }
 
-absl::StatusOr<Drawing> DrawImportance(const Source& source) {
+absl::StatusOr<Drawing> DrawImportance(const PlotSource& source) {
   VERNIER_ASSIGN_OR_RETURN(const Objective objective, source.objective());
   const ModelChoice model = ChooseModel(source.connection, source.study, objective);
   VERNIER_ASSIGN_OR_RETURN(const plot::Importance importance,
@@ -311,7 +311,7 @@ absl::StatusOr<Drawing> DrawImportance(const Source& source) {
 }
 
 // The parameters named; without names, all.
-absl::StatusOr<std::vector<int>> ChosenParameters(const Source& source) {
+absl::StatusOr<std::vector<int>> ChosenParameters(const PlotSource& source) {
   const Space& space = source.study.spec.space;
   std::vector<int> chosen;
   for (const std::string& name : source.args.parameters) {
@@ -325,7 +325,7 @@ absl::StatusOr<std::vector<int>> ChosenParameters(const Source& source) {
   return chosen;
 }
 
-absl::StatusOr<Drawing> DrawSlice(const Source& source) {
+absl::StatusOr<Drawing> DrawSlice(const PlotSource& source) {
   const plot::StudyData& study = source.study;
   VERNIER_ASSIGN_OR_RETURN(const Objective objective, source.objective());
   VERNIER_ASSIGN_OR_RETURN(const std::vector<int> parameters, ChosenParameters(source));
@@ -348,7 +348,7 @@ absl::StatusOr<Drawing> DrawSlice(const Source& source) {
   return drawing;
 }
 
-absl::StatusOr<Drawing> DrawParallel(const Source& source) {
+absl::StatusOr<Drawing> DrawParallel(const PlotSource& source) {
   const plot::StudyData& study = source.study;
   VERNIER_ASSIGN_OR_RETURN(const Objective objective, source.objective());
   Drawing drawing;
@@ -370,7 +370,7 @@ absl::StatusOr<Drawing> DrawParallel(const Source& source) {
 }
 
 // Two parameters: those named, then the most important remaining ones.
-absl::StatusOr<std::pair<int, int>> ChooseTwo(const Source& source,
+absl::StatusOr<std::pair<int, int>> ChooseTwo(const PlotSource& source,
                                               const Objective& objective,
                                               const plot::Model* model,
                                               std::string_view figure) {
@@ -416,7 +416,7 @@ absl::StatusOr<std::pair<int, int>> ChooseTwo(const Source& source,
   return std::pair(x, y);
 }
 
-absl::StatusOr<Drawing> DrawContour(const Source& source) {
+absl::StatusOr<Drawing> DrawContour(const PlotSource& source) {
   const plot::StudyData& study = source.study;
   VERNIER_ASSIGN_OR_RETURN(const Objective objective, source.objective());
   const ModelChoice model = ChooseModel(source.connection, study, objective);
@@ -444,7 +444,7 @@ absl::StatusOr<Drawing> DrawContour(const Source& source) {
   return drawing;
 }
 
-absl::StatusOr<Drawing> DrawRank(const Source& source) {
+absl::StatusOr<Drawing> DrawRank(const PlotSource& source) {
   const plot::StudyData& study = source.study;
   VERNIER_ASSIGN_OR_RETURN(const Objective objective, source.objective());
   const ModelChoice model = ChooseModel(source.connection, study, objective);
@@ -466,7 +466,7 @@ absl::StatusOr<Drawing> DrawRank(const Source& source) {
   return drawing;
 }
 
-absl::StatusOr<Drawing> DrawTimeline(const Source& source) {
+absl::StatusOr<Drawing> DrawTimeline(const PlotSource& source) {
   Drawing drawing = {.figure = plot::TimelineFigure(source.study,
                                                     source.context.zone(),
                                                     source.is_for_terminal ? kRowsInTerminal : 0)};
@@ -484,7 +484,7 @@ absl::StatusOr<Drawing> DrawTimeline(const Source& source) {
 }
 
 // A template argument, so that each kind has an action of the plain type that AddCommand takes.
-using Draw = absl::StatusOr<Drawing> (*)(const Source&);
+using Draw = absl::StatusOr<Drawing> (*)(const PlotSource&);
 
 template <Draw draw>
 absl::StatusOr<ExitCode> Plot(Context& context, const PlotArgs& args) {

@@ -40,7 +40,7 @@ constexpr int kManyAttempts = 1'000'000;
 // Step that asks the server for the one after the trial's last.
 constexpr std::int64_t kNextStep = -1;
 
-struct ReportArgs {
+struct ReportMetricsArgs {
   std::vector<std::string> metrics;
   std::optional<std::int64_t> step;
   std::string elapsed;
@@ -90,7 +90,7 @@ absl::StatusOr<absl::Duration> ParseElapsed(const std::string& text) {
   return InvalidArgument("--elapsed: must be 0 to {:.0f} seconds, got '{}'", kMostSeconds, text);
 }
 
-absl::StatusOr<Measurement> ReadMeasurement(const Context& context, const ReportArgs& args) {
+absl::StatusOr<Measurement> ReadMeasurement(const Context& context, const ReportMetricsArgs& args) {
   Measurement measurement;
   VERNIER_ASSIGN_OR_RETURN(measurement.metrics, ParseMetrics("metric", args.metrics));
   VERNIER_ASSIGN_OR_RETURN(measurement.elapsed, ParseElapsed(args.elapsed));
@@ -130,7 +130,7 @@ ExitCode Answer(Context& context, bool stop, const std::string& why) {
   return stop ? ExitCode::kStop : ExitCode::kOk;
 }
 
-absl::StatusOr<ExitCode> Report(Context& context, const ReportArgs& args) {
+absl::StatusOr<ExitCode> ReportMetrics(Context& context, const ReportMetricsArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(const Measurement measurement, ReadMeasurement(context, args));
   VERNIER_ASSIGN_OR_RETURN(const absl::Duration wait, ParseDurationFlag("--wait", args.wait));
   if (const std::optional<app::ReportFile> file = app::FindReportFile()) {
@@ -158,8 +158,8 @@ absl::StatusOr<ExitCode> Report(Context& context, const ReportArgs& args) {
 }  // namespace
 
 void AddReport(CLI::App& root, Action& chosen) {
-  auto [command, args] = AddCommand<ReportArgs>(
-      root, "report", "Report metrics from a program that Vernier runs", &Report, chosen);
+  auto [command, args] = AddCommand<ReportMetricsArgs>(
+      root, "report", "Report metrics from a program that Vernier runs", &ReportMetrics, chosen);
   command->add_option("METRICS", args->metrics, "Values, each as NAME=VALUE; nan and inf are valid")
       ->required();
   command->add_option("--step", args->step, "Step or epoch of the values; default: the next")

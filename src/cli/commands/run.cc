@@ -52,7 +52,7 @@ absl::StatusOr<ExitCode> RunStored(Context& context, const RunArgs& args) {
   return RunStoredStudy(context, connection, *study, options);
 }
 
-absl::StatusOr<ExitCode> Run(Context& context, const RunArgs& args) {
+absl::StatusOr<ExitCode> RunToEnd(Context& context, const RunArgs& args) {
   if (NamesStudy(args.file)) return RunStored(context, args);
   VERNIER_ASSIGN_OR_RETURN(StudySpec spec, LoadStudy(args.file, args.name));
   if (!args.cluster.empty() && spec.job.has_value()) spec.job->cluster = args.cluster;
@@ -73,7 +73,7 @@ void AddRun(CLI::App& root, Action& chosen) {
       root,
       "run",
       "Run a study to its end, on this machine or a cluster; no server is needed",
-      &Run,
+      &RunToEnd,
       chosen);
   command
       ->add_option(

@@ -18,7 +18,7 @@ namespace vernier::cli {
 namespace {
 
 // Timeout: a tree of a million files takes its time.
-constexpr absl::Duration kPatience = absl::Hours(1);
+constexpr absl::Duration kCleanUpPatience = absl::Hours(1);
 
 // The server's own bound: anything used more recently may still be in use.
 constexpr absl::Duration kLeastUnused = absl::Hours(1);
@@ -44,7 +44,7 @@ const char* KindName(v1::Leftover::Kind kind) {
   }
 }
 
-Table TableOf(const v1::CleanUpResponse& report, absl::Time now) {
+Table LeftoverTable(const v1::CleanUpResponse& report, absl::Time now) {
   Table table({{.name = "KIND"},
                {.name = "SIZE", .align = Align::kRight},
                {.name = "UNUSED", .align = Align::kRight},
@@ -102,15 +102,15 @@ absl::StatusOr<ExitCode> Clean(Context& context, const CleanArgs& args) {
   request.set_remove(args.yes);
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const v1::CleanUpResponse report,
-                           connection.Call(&Connection::Stub::CleanUp, request, kPatience));
+                           connection.Call(&Connection::Stub::CleanUp, request, kCleanUpPatience));
   Output& output = context.output();
   if (output.format() == Format::kCsv) {
-    output.List(TableOf(report, context.Now()), ProtoToJson(report)["leftovers"]);
+    output.List(LeftoverTable(report, context.Now()), ProtoToJson(report)["leftovers"]);
   } else if (!output.is_table()) {
     output.Item("", ProtoToJson(report));
   } else {
     if (!report.leftovers().empty()) {
-      output.List(TableOf(report, context.Now()), nlohmann::ordered_json::array());
+      output.List(LeftoverTable(report, context.Now()), nlohmann::ordered_json::array());
     }
     Summarise(report, args, output);
   }

@@ -64,8 +64,6 @@ std::string SizeText(std::int64_t bytes, std::int64_t free) {
 
 // --- check ---
 
-struct NoArgs {};
-
 nlohmann::ordered_json JsonOf(const std::string& store, const app::StoreReport& report) {
   auto studies = nlohmann::ordered_json::array();
   for (const study::StudyCheck& study : report.studies) {
@@ -83,7 +81,7 @@ nlohmann::ordered_json JsonOf(const std::string& store, const app::StoreReport& 
           {"studies", studies}};
 }
 
-Table TableOf(const app::StoreReport& report) {
+Table StoreTable(const app::StoreReport& report) {
   Table table({{.name = "STUDY"},
                {.name = "STATE"},
                {.name = "TRIALS", .align = Align::kRight},
@@ -110,7 +108,7 @@ std::string TextOf(const std::string& store,
                    const Console& console) {
   std::string text;
   if (!report.studies.empty()) {
-    const auto lines = TableOf(report).Lines(
+    const auto lines = StoreTable(report).Lines(
         {.width = console.width, .color = console.color, .cut = console.is_terminal});
     for (const std::string& line : lines) text += line + "\n";
     text += "\n";
@@ -121,7 +119,7 @@ std::string TextOf(const std::string& store,
   return text;
 }
 
-absl::StatusOr<ExitCode> Check(Context& context, const NoArgs&) {
+absl::StatusOr<ExitCode> CheckStore(Context& context, const NoArgs&) {
   // The file must exist: opening it would make an empty one, and find it sound.
   VERNIER_ASSIGN_OR_RETURN(const std::string store, ExistingStoreFile(context));
   const absl::StatusOr<app::StoreReport> report = app::ExamineStore(store);
@@ -263,7 +261,7 @@ void AddStoreCommands(CLI::App& server, Action& chosen) {
                      "check",
                      "Check every page, study and trial of the store, with or without a server; "
                      "nothing is changed",
-                     &Check,
+                     &CheckStore,
                      chosen);
   auto [backup, backup_args] = AddCommand<BackupArgs>(
       server, "backup", "Copy the store to a file while a server writes to it", &Backup, chosen);

@@ -28,10 +28,10 @@ namespace {
 using Stub = Connection::Stub;
 
 // Prints the study's new state.
-absl::StatusOr<ExitCode> Report(Context& context,
-                                const Connection& connection,
-                                const v1::Study& message,
-                                std::string_view note) {
+absl::StatusOr<ExitCode> ReportOutcome(Context& context,
+                                       const Connection& connection,
+                                       const v1::Study& message,
+                                       std::string_view note) {
   VERNIER_ASSIGN_OR_RETURN(const Study study, wire::DecodeStudy(message));
   context.output().Item(
       fmt::format("study '{}' is {}{}\n", study.spec.name, StudyStateName(study.state), note) +
@@ -51,7 +51,7 @@ absl::StatusOr<ExitCode> Steer(Context& context,
   // One id for the command: the call is tried again if it is lost.
   request.set_request_id(NewRequestId());
   VERNIER_ASSIGN_OR_RETURN(const v1::Study message, connection.CallOn(study, method, request));
-  return Report(context, connection, message, note);
+  return ReportOutcome(context, connection, message, note);
 }
 
 absl::StatusOr<ExitCode> Pause(Context& context, const StudyArgs& args) {
@@ -78,7 +78,7 @@ absl::StatusOr<ExitCode> Resume(Context& context, const StudyArgs& args) {
                     "trials, --fixed once what made its trials fail is fixed");
   }
   VERNIER_RETURN_IF_ERROR(message.status());
-  return Report(context, connection, *message, "");
+  return ReportOutcome(context, connection, *message, "");
 }
 
 struct EndArgs {
@@ -93,7 +93,7 @@ absl::StatusOr<ExitCode> End(Context& context, const EndArgs& args, Method metho
   return Steer(context, args.study, std::move(request), method, "");
 }
 
-absl::StatusOr<ExitCode> Stop(Context& context, const EndArgs& args) {
+absl::StatusOr<ExitCode> CancelStudy(Context& context, const EndArgs& args) {
   return End<v1::StopStudyRequest>(context, args, &Stub::StopStudy);
 }
 
@@ -101,13 +101,13 @@ absl::StatusOr<ExitCode> Finish(Context& context, const EndArgs& args) {
   return End<v1::FinishStudyRequest>(context, args, &Stub::FinishStudy);
 }
 
-struct DeleteArgs {
+struct DeleteStudyArgs {
   std::string study;
   bool yes = false;
   bool force = false;
 };
 
-absl::Status SendDeletion(Connection& connection, const DeleteArgs& args) {
+absl::Status SendDeletion(Connection& connection, const DeleteStudyArgs& args) {
   v1::DeleteStudyRequest request;
   request.set_name(wire::StudyResource(args.study));
   request.set_force(args.force);
@@ -118,7 +118,7 @@ absl::Status SendDeletion(Connection& connection, const DeleteArgs& args) {
 // Deletes a study that cannot be read.
 absl::StatusOr<ExitCode> DeleteDamaged(Context& context,
                                        Connection& connection,
-                                       const DeleteArgs& args,
+                                       const DeleteStudyArgs& args,
                                        const absl::Status& damage) {
   // Without --force, the server would refuse it, too; this says what to do.
   if (!args.force) return WithHint(damage, "--force deletes what can be read of it");
@@ -134,7 +134,7 @@ absl::StatusOr<ExitCode> DeleteDamaged(Context& context,
   return ExitCode::kOk;
 }
 
-absl::StatusOr<ExitCode> Delete(Context& context, const DeleteArgs& args) {
+absl::StatusOr<ExitCode> DeleteStudy(Context& context, const DeleteStudyArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   const absl::StatusOr<StudyRecord> found = GetStudy(connection, args.study);
   if (absl::IsDataLoss(found.status())) {
@@ -250,7 +250,7 @@ absl::StatusOr<ExitCode> Amend(Context& context, const AmendArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(const Study study, wire::DecodeStudy(message));
   // If the study still counts as ended, the reason is shown.
   const std::string reason = IsFinished(study.state) ? " (" + study.reason + ")" : "";
-  return Report(
+  return ReportOutcome(
       context,
       connection,
       message,
@@ -273,7 +273,7 @@ void AddStudyResume(CLI::App& study, Action& chosen) {
 
 void AddStudyStop(CLI::App& study, Action& chosen) {
   auto [command, args] = AddCommand<EndArgs>(
-      study, "stop", "Cancel a study and stop its running trials", &Stop, chosen);
+      study, "stop", "Cancel a study and stop its running trials", &CancelStudy, chosen);
   AddStudyOption(*command, args->study);
   args->reason = "stopped by the user";
   command->add_option("--reason", args->reason, "Reason to store with the study");
@@ -317,8 +317,8 @@ void AddStudyAmend(CLI::App& study, Action& chosen) {
 }
 
 void AddStudyDelete(CLI::App& study, Action& chosen) {
-  auto [command, args] = AddCommand<DeleteArgs>(
-      study, "delete", "Delete a study, its trials and its history", &Delete, chosen);
+  auto [command, args] = AddCommand<DeleteStudyArgs>(
+      study, "delete", "Delete a study, its trials and its history", &DeleteStudy, chosen);
   AddStudyOption(*command, args->study);
   command->add_flag("--yes", args->yes, "Confirm the deletion");
   command->add_flag(

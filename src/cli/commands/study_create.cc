@@ -131,11 +131,11 @@ absl::StatusOr<ExitCode> Validate(Context& context, const ValidateArgs& args) {
 }
 
 // Updates a stored study to the definition of the file.
-absl::StatusOr<ExitCode> Update(Context& context,
-                                Connection& connection,
-                                const StudyRecord& before,
-                                const StudySpec& spec,
-                                const CreateArgs& args) {
+absl::StatusOr<ExitCode> UpdateExisting(Context& context,
+                                        Connection& connection,
+                                        const StudyRecord& before,
+                                        const StudySpec& spec,
+                                        const CreateArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(const StudyUpdate update,
                            UpdateStudy(connection, before, spec, args.dry_run));
   std::string text = DescribeUpdate(update);
@@ -168,7 +168,7 @@ absl::StatusOr<ExitCode> Create(Context& context, const CreateArgs& args) {
   VERNIER_RETURN_IF_ERROR(SayCode(context, connection, spec));
   if (args.update) {
     const absl::StatusOr<StudyRecord> before = GetStudy(connection, spec.name);
-    if (before.ok()) return Update(context, connection, *before, spec, args);
+    if (before.ok()) return UpdateExisting(context, connection, *before, spec, args);
     if (!absl::IsNotFound(before.status())) return before.status();
   }
   const std::string used_folder =

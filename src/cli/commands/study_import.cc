@@ -79,7 +79,7 @@ class ServerTarget final : public imports::Target {
   Connection& connection_;
 };
 
-std::string_view EndOf(const TrialAddition& trial) {
+std::string_view EndOfTrial(const TrialAddition& trial) {
   if (trial.failed.has_value()) return "failed";
   if (trial.infeasible.has_value()) return "infeasible";
   if (trial.stopped.has_value()) return "stopped early";
@@ -92,7 +92,7 @@ std::vector<std::pair<std::string_view, std::size_t>> CountEnds(
   std::vector<std::pair<std::string_view, std::size_t>> counts = {
       {"completed", 0}, {"stopped early", 0}, {"failed", 0}, {"infeasible", 0}, {"to be run", 0}};
   for (const TrialAddition& trial : study.trials) {
-    for (auto& [end, count] : counts) count += end == EndOf(trial) ? 1 : 0;
+    for (auto& [end, count] : counts) count += end == EndOfTrial(trial) ? 1 : 0;
   }
   std::erase_if(counts, [](const auto& count) { return count.second == 0; });
   return counts;
@@ -109,7 +109,7 @@ std::string DescribeTrials(const imports::ImportedStudy& study) {
       "{} trial{}{}", count, count == 1 ? "" : "s", ends.empty() ? "" : fmt::format(" ({})", ends));
 }
 
-nlohmann::ordered_json ToJson(const imports::ImportedStudy& study) {
+nlohmann::ordered_json ImportJson(const imports::ImportedStudy& study) {
   nlohmann::ordered_json ends = nlohmann::ordered_json::object();
   for (const auto& [end, count] : CountEnds(study)) ends[std::string(end)] = count;
   return {{"format", study.format},
@@ -118,7 +118,7 @@ nlohmann::ordered_json ToJson(const imports::ImportedStudy& study) {
           {"notes", study.notes}};
 }
 
-std::string LinesOf(const std::vector<std::string>& notes, std::string_view before) {
+std::string NoteLines(const std::vector<std::string>& notes, std::string_view before) {
   std::string text;
   for (const std::string& note : notes) text += fmt::format("{}{}\n", before, note);
   return text;
@@ -129,7 +129,7 @@ std::string DryRunText(const imports::ImportedStudy& study) {
   return fmt::format("{}# {}; nothing was stored\n{}",
                      codec::StudySpecToYaml(study.spec),
                      DescribeTrials(study),
-                     LinesOf(study.notes, "# "));
+                     NoteLines(study.notes, "# "));
 }
 
 absl::StatusOr<imports::ImportedStudy> Read(const ImportArgs& args) {
@@ -148,7 +148,7 @@ absl::StatusOr<ExitCode> Import(Context& context, const ImportArgs& args) {
       context.Connect(args.dry_run ? MissingStore::kDoWithout : MissingStore::kCreate));
   if (args.dry_run) {
     VERNIER_RETURN_IF_ERROR(CreateStudy(connection, study.spec, /*validate_only=*/true).status());
-    context.output().Item(DryRunText(study), ToJson(study));
+    context.output().Item(DryRunText(study), ImportJson(study));
     return ExitCode::kOk;
   }
   ServerTarget target(connection);
@@ -160,8 +160,8 @@ absl::StatusOr<ExitCode> Import(Context& context, const ImportArgs& args) {
   context.output().Item(fmt::format("study '{}' imported: {}\n{}",
                                     study.spec.name,
                                     DescribeTrials(study),
-                                    LinesOf(study.notes, "  ")),
-                        ToJson(study));
+                                    NoteLines(study.notes, "  ")),
+                        ImportJson(study));
   return ExitCode::kOk;
 }
 

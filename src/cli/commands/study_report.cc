@@ -62,13 +62,13 @@ using plot::ReportSection;
 // Objectives with figures of their own. A choice, and the most that the Gaussian process takes.
 constexpr std::size_t kMostObjectives = 4;
 
-struct ReportArgs {
+struct StudyReportArgs {
   std::string study;
   std::string html;
 };
 
 // Inputs of a report.
-struct Source {
+struct ReportSource {
   Context& context;
   Connection& connection;
   const StudyRecord& record;
@@ -126,7 +126,7 @@ std::string CountOf(const plot::StudyData& study) {
   return parts.empty() ? text : text + ": " + parts;
 }
 
-ReportSection Overview(const Source& source) {
+ReportSection Overview(const ReportSource& source) {
   const Study& study = source.record.study;
   const absl::TimeZone zone = source.context.zone();
   std::string state(StudyStateName(study.state));
@@ -162,7 +162,7 @@ std::string ValueText(const std::optional<double>& value) {
 }
 
 // A table of trials: objectives, parameters and duration.
-plot::ReportTable TrialTable(const Source& source,
+plot::ReportTable TrialTable(const ReportSource& source,
                              const std::vector<const plot::PlotTrial*>& trials) {
   const StudySpec& spec = source.study.spec;
   plot::ReportTable table;
@@ -205,7 +205,7 @@ plot::ReportTable TrialTable(const Source& source,
   return table;
 }
 
-ReportSection BestOfOne(const Source& source) {
+ReportSection BestOfOne(const ReportSource& source) {
   ReportSection section = {.heading = "Best trial"};
   // It may have been deleted between two calls.
   const plot::PlotTrial* best =
@@ -239,7 +239,7 @@ ReportSection BestOfOne(const Source& source) {
   return section;
 }
 
-ReportSection Best(const Source& source) {
+ReportSection BestTrials(const ReportSource& source) {
   if (!source.record.has_several_objectives()) return BestOfOne(source);
   ReportSection section = {.heading = "Optimal trials"};
   std::vector<const plot::PlotTrial*> optimal;
@@ -257,7 +257,7 @@ ReportSection Best(const Source& source) {
   return section;
 }
 
-ReportSection HistorySection(const Source& source) {
+ReportSection HistorySection(const ReportSource& source) {
   ReportSection section = {.heading = "History"};
   const std::vector<Objective> objectives = source.objectives();
   for (std::size_t i = 0; i < objectives.size(); ++i) {
@@ -272,7 +272,7 @@ ReportSection HistorySection(const Source& source) {
   return section;
 }
 
-absl::StatusOr<ReportSection> Curves(const Source& source) {
+absl::StatusOr<ReportSection> Curves(const ReportSource& source) {
   ReportSection section = {.heading = "Learning curves"};
   const std::vector<std::int64_t> trials = TrialsWithCurves(source.study);
   for (const Objective& objective : source.objectives()) {
@@ -301,7 +301,7 @@ std::vector<int> Ranked(const Space& space, const plot::Importance& importance) 
   return ranked;
 }
 
-absl::StatusOr<ReportSection> Parameters(const Source& source) {
+absl::StatusOr<ReportSection> Parameters(const ReportSource& source) {
   ReportSection section = {.heading = "Parameters"};
   for (const Objective& objective : source.objectives()) {
     // Chosen anew for each objective: each has a model of its own.
@@ -331,7 +331,7 @@ absl::StatusOr<ReportSection> Parameters(const Source& source) {
   return section;
 }
 
-ReportSection Failures(const Source& source) {
+ReportSection Failures(const ReportSource& source) {
   ReportSection section = {.heading = "Failures"};
   section.table.columns = {{.name = "trial", .is_number = true},
                            {.name = "state"},
@@ -357,7 +357,7 @@ ReportSection Failures(const Source& source) {
   return section;
 }
 
-absl::StatusOr<plot::Report> MakeReport(const Source& source) {
+absl::StatusOr<plot::Report> MakeReport(const ReportSource& source) {
   plot::Report report = {
       .title = source.study.name(),
       .subtitle = fmt::format("Study, {}", DescribeObjectives(source.study.spec.objectives)),
@@ -368,7 +368,7 @@ absl::StatusOr<plot::Report> MakeReport(const Source& source) {
   report.sections.push_back(Overview(source));
   // Without values, these sections tell what is missing; the others would have nothing to say.
   if (source.has_values() || !source.study.spec.objectives.empty()) {
-    report.sections.push_back(Best(source));
+    report.sections.push_back(BestTrials(source));
     report.sections.push_back(HistorySection(source));
   }
   if (source.has_values()) {
@@ -395,7 +395,7 @@ absl::StatusOr<plot::Report> MakeReport(const Source& source) {
   return report;
 }
 
-absl::StatusOr<ExitCode> WriteReport(Context& context, const ReportArgs& args) {
+absl::StatusOr<ExitCode> WriteReport(Context& context, const StudyReportArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord record, GetStudy(connection, args.study));
   VERNIER_ASSIGN_OR_RETURN(const plot::StudyData study,
@@ -418,7 +418,7 @@ absl::StatusOr<ExitCode> WriteReport(Context& context, const ReportArgs& args) {
 }  // namespace
 
 void AddStudyReport(CLI::App& study, Action& chosen) {
-  auto [command, args] = AddCommand<ReportArgs>(
+  auto [command, args] = AddCommand<StudyReportArgs>(
       study,
       "report",
       "Write a report: definition, best trial, every figure, tables of trials and failures",

@@ -97,7 +97,7 @@ Table FittedTable(std::vector<std::vector<Cell>> rows, int width) {
   return table;
 }
 
-absl::StatusOr<ExitCode> List(Context& context, const Query& query) {
+absl::StatusOr<ExitCode> PrintStudies(Context& context, const Query& query) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   std::vector<std::string> damaged;
   VERNIER_ASSIGN_OR_RETURN(const auto studies, ListStudies(connection, query, &damaged));
@@ -234,7 +234,7 @@ absl::StatusOr<ExitCode> ShowFile(Context& context, const StudySpec& spec) {
   }
 }
 
-absl::StatusOr<ExitCode> Show(Context& context, const ShowArgs& args) {
+absl::StatusOr<ExitCode> ShowStudy(Context& context, const ShowArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
   if (args.file) return ShowFile(context, study.study.spec);
@@ -287,7 +287,7 @@ absl::StatusOr<ExitCode> Optimal(Context& context,
   return ExitCode::kOk;
 }
 
-absl::StatusOr<ExitCode> Best(Context& context, const BestArgs& args) {
+absl::StatusOr<ExitCode> ShowBest(Context& context, const BestArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
   if (study.has_several_objectives() || !study.study.best)
@@ -309,7 +309,7 @@ absl::StatusOr<ExitCode> Best(Context& context, const BestArgs& args) {
 }  // namespace
 
 void AddStudyList(CLI::App& study, Action& chosen) {
-  auto [command, query] = AddCommand<Query>(study, "list", "List studies", &List, chosen);
+  auto [command, query] = AddCommand<Query>(study, "list", "List studies", &PrintStudies, chosen);
   AddQueryOptions(*command,
                   "Only these studies, e.g. 'state = ACTIVE'",
                   "Sort by columns, - for descending: name, -create_time, trial_count, …",
@@ -318,7 +318,7 @@ void AddStudyList(CLI::App& study, Action& chosen) {
 
 void AddStudyShow(CLI::App& study, Action& chosen) {
   auto [command, args] = AddCommand<ShowArgs>(
-      study, "show", "Show the definition and the progress of a study", &Show, chosen);
+      study, "show", "Show the definition and the progress of a study", &ShowStudy, chosen);
   AddStudyOption(*command, args->study);
   command->add_flag(
       "--as-file", args->file, "Print its study file instead, as input for `study create`");
@@ -329,7 +329,7 @@ void AddStudyBest(CLI::App& study, Action& chosen) {
       study,
       "best",
       "Show the best trial and how to reproduce it; with several objectives, all optimal trials",
-      &Best,
+      &ShowBest,
       chosen);
   AddStudyOption(*command, args->study);
   command->add_option(

@@ -24,7 +24,7 @@ struct StoppingArgs {
   std::vector<std::string> options;
 };
 
-absl::StatusOr<ExitCode> Report(Context& context, const StoppingArgs& args) {
+absl::StatusOr<ExitCode> ReportStopping(Context& context, const StoppingArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(const auto options, ParseOptions("--option", args.options));
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
@@ -62,7 +62,7 @@ void AddStudyStoppingReport(CLI::App& study, Action& chosen) {
       study,
       "stopping-report",
       "Report which trials a stopping rule would have stopped early, and what that saves",
-      &Report,
+      &ReportStopping,
       chosen);
   AddStudyOption(*command, args->study);
   command->add_option("--rule",

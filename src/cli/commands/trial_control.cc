@@ -30,7 +30,7 @@ struct StopArgs {
   std::string reason = "stopped by the user";
 };
 
-absl::StatusOr<ExitCode> Stop(Context& context, const StopArgs& args) {
+absl::StatusOr<ExitCode> StopTrial(Context& context, const StopArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const TrialRecord trial, GetTrial(connection, args.study, args.trial));
   v1::StopTrialRequest request;
@@ -57,13 +57,13 @@ absl::StatusOr<ExitCode> Stop(Context& context, const StopArgs& args) {
   return ExitCode::kOk;
 }
 
-struct DeleteArgs {
+struct DeleteTrialArgs {
   std::string study;
   std::string trial;
   bool yes = false;
 };
 
-absl::StatusOr<ExitCode> Delete(Context& context, const DeleteArgs& args) {
+absl::StatusOr<ExitCode> DeleteTrial(Context& context, const DeleteTrialArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const TrialRecord trial, GetTrial(connection, args.study, args.trial));
   const std::int64_t number = trial.message.number();
@@ -164,14 +164,14 @@ absl::StatusOr<ExitCode> Repeat(Context& context, const RepeatArgs& args) {
 
 void AddTrialStop(CLI::App& trial, Action& chosen) {
   auto [command, args] =
-      AddCommand<StopArgs>(trial, "stop", "Stop a waiting or running trial", &Stop, chosen);
+      AddCommand<StopArgs>(trial, "stop", "Stop a waiting or running trial", &StopTrial, chosen);
   AddTrialOptions(*command, args->study, args->trial);
   command->add_option("--reason", args->reason, "Reason to store with the trial");
 }
 
 void AddTrialDelete(CLI::App& trial, Action& chosen) {
-  auto [command, args] = AddCommand<DeleteArgs>(
-      trial, "delete", "Delete a trial; the algorithm forgets it", &Delete, chosen);
+  auto [command, args] = AddCommand<DeleteTrialArgs>(
+      trial, "delete", "Delete a trial; the algorithm forgets it", &DeleteTrial, chosen);
   AddTrialOptions(*command, args->study, args->trial);
   command->add_flag("--yes", args->yes, "Confirm the deletion");
 }

@@ -41,10 +41,10 @@ struct LogArgs {
 };
 
 // A line for people: the replica's name if there are several, and the severity if the line itself states it.
-std::string Line(const v1::LogLine& line,
-                 bool name_replica,
-                 const LogArgs& args,
-                 Context& context) {
+std::string PrintedLine(const v1::LogLine& line,
+                        bool name_replica,
+                        const LogArgs& args,
+                        Context& context) {
   std::string head;
   if (args.timestamps) {
     head +=
@@ -190,7 +190,8 @@ absl::StatusOr<ExitCode> Logs(Context& context, const LogArgs& args) {
   const bool name_replica = HasSeveralReplicas(trial.trial, args);
   VERNIER_RETURN_IF_ERROR(
       PrintLines(context, connection, std::move(request), [&](const v1::LogLine& line) {
-        context.output().StreamItem(Line(line, name_replica, args, context), LogLineToJson(line));
+        context.output().StreamItem(PrintedLine(line, name_replica, args, context),
+                                    LogLineToJson(line));
       }));
   return ExitCode::kOk;
 }

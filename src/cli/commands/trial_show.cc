@@ -33,7 +33,7 @@ constexpr std::size_t kMostCurves = 200;
 // Points requested for a curve: more than eight characters can show.
 constexpr std::int32_t kPointsOfCurve = 200;
 
-struct ListArgs {
+struct ListTrialsArgs {
   std::string study;
   std::string columns;
   Query query;
@@ -134,7 +134,7 @@ void NoteUnknownNames(Context& context,
   note("a parameter", "parameters.", study.parameter_names());
 }
 
-absl::StatusOr<ExitCode> List(Context& context, const ListArgs& args) {
+absl::StatusOr<ExitCode> PrintTrials(Context& context, const ListTrialsArgs& args) {
   Output& output = context.output();
   const bool chooses = !args.columns.empty();
   if (chooses && !output.is_table() && output.format() != Format::kCsv) {
@@ -205,7 +205,7 @@ ordered_json TrialToJson(const StudyRecord& study, const TrialRecord& trial) {
   return json;
 }
 
-absl::StatusOr<ExitCode> Show(Context& context, const TrialArgs& args) {
+absl::StatusOr<ExitCode> ShowTrial(Context& context, const TrialArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
   VERNIER_ASSIGN_OR_RETURN(TrialRecord trial, GetTrial(connection, args.study, args.trial));
@@ -219,7 +219,7 @@ absl::StatusOr<ExitCode> Show(Context& context, const TrialArgs& args) {
   return ExitCode::kOk;
 }
 
-absl::StatusOr<ExitCode> Metrics(Context& context, const TrialArgs& args) {
+absl::StatusOr<ExitCode> ListMetrics(Context& context, const TrialArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const TrialRecord trial, GetTrial(connection, args.study, args.trial));
   VERNIER_ASSIGN_OR_RETURN(const auto measurements, ListMeasurements(connection, trial.message));
@@ -233,7 +233,7 @@ absl::StatusOr<ExitCode> Metrics(Context& context, const TrialArgs& args) {
 
 void AddTrialList(CLI::App& trial, Action& chosen) {
   auto [command, args] =
-      AddCommand<ListArgs>(trial, "list", "List the trials of a study", &List, chosen);
+      AddCommand<ListTrialsArgs>(trial, "list", "List the trials of a study", &PrintTrials, chosen);
   AddStudyOption(*command, args->study);
   AddQueryOptions(
       *command,
@@ -255,13 +255,17 @@ void AddTrialList(CLI::App& trial, Action& chosen) {
 
 void AddTrialShow(CLI::App& trial, Action& chosen) {
   auto [command, args] = AddCommand<TrialArgs>(
-      trial, "show", "Show a trial: state, metrics, parameters, attempts", &Show, chosen);
+      trial, "show", "Show a trial: state, metrics, parameters, attempts", &ShowTrial, chosen);
   AddTrialOptions(*command, args->study, args->trial);
 }
 
 void AddTrialMetrics(CLI::App& trial, Action& chosen) {
-  auto [command, args] = AddCommand<TrialArgs>(
-      trial, "metrics", "List the metrics that a trial reported, step by step", &Metrics, chosen);
+  auto [command, args] =
+      AddCommand<TrialArgs>(trial,
+                            "metrics",
+                            "List the metrics that a trial reported, step by step",
+                            &ListMetrics,
+                            chosen);
   AddTrialOptions(*command, args->study, args->trial);
 }
 

@@ -7,12 +7,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "fmt/format.h"
 #include "re2/re2.h"
@@ -26,21 +24,7 @@ using Kind = FilterNode::Kind;
 // As the server's bound for its filters (limits::kFilterDepth); keeps the recursion small.
 constexpr int kMaxDepth = 32;
 
-std::string Lower(std::string_view text) { return absl::AsciiStrToLower(std::string(text)); }
-
-std::optional<double> NumberOf(const std::string& text) {
-  double number = 0;
-  // "nan" would compare with nothing, "inf" with everything.
-  if (!absl::SimpleAtod(text, &number) || !std::isfinite(number)) return std::nullopt;
-  return number;
-}
-
-std::optional<double> NumberOf(const Json& value) {
-  if (value.is_number()) return value.get<double>();
-  return value.is_string() ? NumberOf(value.get_ref<const std::string&>()) : std::nullopt;
-}
-
-std::optional<absl::Time> TimeOf(const Json& value, const TimeFrame& frame) {
+std::optional<absl::Time> FullTimeOf(const Json& value, const TimeFrame& frame) {
   // Only what is written as a full time: the text "20" could be a day, too.
   if (!value.is_string() || !LooksLikeTime(value.get_ref<const std::string&>()))
     return std::nullopt;
@@ -79,7 +63,7 @@ bool HasText(const std::string& text, const std::string& pattern) {
 bool Fits(Operator op, const Json& value, const Operand& operand, const TimeFrame& frame) {
   // A missing value equals the empty text, and is neither more nor less than anything.
   if (value.is_null()) return operand.text.empty() && !IsOrder(op);
-  if (const auto time = TimeOf(value, frame); time && operand.time) {
+  if (const auto time = FullTimeOf(value, frame); time && operand.time) {
     if (Holds(op, *time, *operand.time)) return true;
     if (IsOrder(op)) return false;
   } else if (time && IsOrder(op)) {
@@ -92,9 +76,9 @@ bool Fits(Operator op, const Json& value, const Operand& operand, const TimeFram
     if (IsOrder(op)) return false;
   }
   if (IsOrder(op)) return Holds(op, TextOf(value), operand.text);
-  const std::string text = Lower(TextOf(value));
-  if (op == Operator::kEqual) return text == Lower(operand.text);
-  return operand.text == "*" ? !text.empty() : HasText(text, Lower(operand.text));
+  const std::string text = absl::AsciiStrToLower(TextOf(value));
+  if (op == Operator::kEqual) return text == absl::AsciiStrToLower(operand.text);
+  return operand.text == "*" ? !text.empty() : HasText(text, absl::AsciiStrToLower(operand.text));
 }
 
 // As Fits, for any element of a list, and any name or value of an object.
@@ -135,7 +119,7 @@ bool ContainsWord(const Json& value, const std::string& word) {
   if (value.is_structured()) {
     return std::ranges::any_of(value, [&](const Json& part) { return ContainsWord(part, word); });
   }
-  return absl::StrContains(Lower(TextOf(value)), word);
+  return absl::StrContains(absl::AsciiStrToLower(TextOf(value)), word);
 }
 
 bool Compares(const FilterNode& node, const Json& resource, const TimeFrame& frame) {
@@ -152,8 +136,8 @@ bool Compares(const FilterNode& node, const Json& resource, const TimeFrame& fra
   }
 }
 
-bool Evaluate(const FilterNode& node, const Json& resource, const TimeFrame& frame) {
-  const auto holds = [&](const FilterNode& child) { return Evaluate(child, resource, frame); };
+bool MatchesNode(const FilterNode& node, const Json& resource, const TimeFrame& frame) {
+  const auto holds = [&](const FilterNode& child) { return MatchesNode(child, resource, frame); };
   switch (node.kind) {
     case Kind::kAll:
       return std::ranges::all_of(node.children, holds);
@@ -172,12 +156,12 @@ bool Evaluate(const FilterNode& node, const Json& resource, const TimeFrame& fra
 // Recursive descent over
 //   all = any {["AND"] any}   any = term {"OR" term}
 //   term = ["NOT" | "-"] (comparison | word | "(" all ")")
-class Parser {
+class FilterParser {
  public:
-  Parser(std::string_view flag,
-         std::string_view text,
-         const TimeFrame& frame,
-         const Aliases* aliases)
+  FilterParser(std::string_view flag,
+               std::string_view text,
+               const TimeFrame& frame,
+               const Aliases* aliases)
       : lexer_(flag, text, aliases), frame_(frame) {}
 
   absl::StatusOr<FilterNode> Parse() {
@@ -258,7 +242,7 @@ class Parser {
     if (!expression.ok() && (token.is_empty() || is_compared || lexer_.Peek() == '(')) {
       return expression.status();
     }
-    return FilterNode{.kind = Kind::kWord, .word = Lower(token.text)};
+    return FilterNode{.kind = Kind::kWord, .word = absl::AsciiStrToLower(token.text)};
   }
 
   // The operator; nothing if there is none.
@@ -322,7 +306,8 @@ class Parser {
 
   absl::Status AddOperand(const std::string& text, FilterNode& node) {
     // All forms are tried now, so that no resource costs another parse.
-    Operand operand{.text = text, .number = NumberOf(text), .time = ParseMoment(text, frame_)};
+    Operand operand{
+        .text = text, .number = NumberOf(Json(text)), .time = ParseMoment(text, frame_)};
     if (node.op == Operator::kMatch || node.op == Operator::kNotMatch) {
       re2::RE2::Options options;
       options.set_log_errors(false);
@@ -379,11 +364,11 @@ absl::StatusOr<Filter> Filter::Parse(std::string_view flag,
     return InvalidArgument(
         "{}: is {} characters long, at most {} are read", flag, text.size(), kMaxExpression);
   }
-  VERNIER_ASSIGN_OR_RETURN(FilterNode root, Parser(flag, text, frame, aliases).Parse());
+  VERNIER_ASSIGN_OR_RETURN(FilterNode root, FilterParser(flag, text, frame, aliases).Parse());
   return Filter(std::move(root), frame);
 }
 
-bool Filter::Matches(const Json& resource) const { return Evaluate(root_, resource, frame_); }
+bool Filter::Matches(const Json& resource) const { return MatchesNode(root_, resource, frame_); }
 
 std::vector<Key> Filter::Keys() const {
   std::vector<Key> keys;
@@ -396,8 +381,8 @@ bool Filter::has_words() const { return HasWords(root_); }
 int Compare(const Json& a, const Json& b, const TimeFrame& frame) {
   const auto order = [](const auto& x, const auto& y) { return x < y ? -1 : y < x ? 1 : 0; };
   if (a.is_null() || b.is_null()) return order(a.is_null(), b.is_null());
-  const auto first = TimeOf(a, frame);
-  const auto second = TimeOf(b, frame);
+  const auto first = FullTimeOf(a, frame);
+  const auto second = FullTimeOf(b, frame);
   if (first && second) return order(*first, *second);
   const auto left = NumberOf(a);
   const auto right = NumberOf(b);

@@ -65,9 +65,9 @@ std::string HeadingOf(const Expression& expression, std::set<std::string>& taken
   return heading;
 }
 
-class Parser {
+class FormatParser {
  public:
-  Parser(std::string_view flag, std::string_view text, const Aliases* aliases)
+  FormatParser(std::string_view flag, std::string_view text, const Aliases* aliases)
       : lexer_(flag, text, aliases) {}
 
   absl::StatusOr<FormatSpec> Parse() {
@@ -220,7 +220,7 @@ absl::StatusOr<FormatSpec> ParseFormat(std::string_view flag,
     return InvalidArgument(
         "{}: is {} characters long, at most {} are read", flag, text.size(), kMaxExpression);
   }
-  return Parser(flag, text, aliases).Parse();
+  return FormatParser(flag, text, aliases).Parse();
 }
 
 }  // namespace vernier::gcloud

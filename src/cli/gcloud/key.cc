@@ -15,8 +15,6 @@
 namespace vernier::gcloud {
 namespace {
 
-bool IsUpper(char c) { return absl::ascii_isupper(static_cast<unsigned char>(c)); }
-
 std::string CamelCase(std::string_view name) {
   std::string camel;
   bool raises = false;
@@ -30,7 +28,7 @@ std::string CamelCase(std::string_view name) {
 std::string SnakeCase(std::string_view name) {
   std::string snake;
   for (const char c : name) {
-    if (IsUpper(c) && !snake.empty()) snake += '_';
+    if (absl::ascii_isupper(static_cast<unsigned char>(c)) && !snake.empty()) snake += '_';
     snake += absl::ascii_tolower(static_cast<unsigned char>(c));
   }
   return snake;

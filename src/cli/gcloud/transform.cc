@@ -36,15 +36,6 @@ struct Function {
 
 namespace {
 
-std::optional<double> NumberOf(const Json& value) {
-  if (value.is_number()) return value.get<double>();
-  double number = 0;
-  // "inf" and "nan" are text here, and no numbers.
-  const bool is_number =
-      value.is_string() && absl::SimpleAtod(value.get_ref<const std::string&>(), &number);
-  return is_number && std::isfinite(number) ? std::optional(number) : std::nullopt;
-}
-
 int IntOf(const std::string& text, int fallback) {
   int number = 0;
   return absl::SimpleAtoi(text, &number) ? number : fallback;
@@ -645,6 +636,15 @@ Json Apply(const std::vector<Call>& calls, Json value, const TimeFrame& frame) {
 
 Json Evaluate(const Expression& expression, const Json& resource, const TimeFrame& frame) {
   return Apply(expression.calls, ValueAt(resource, expression.key), frame);
+}
+
+std::optional<double> NumberOf(const Json& value) {
+  if (value.is_number()) return value.get<double>();
+  double number = 0;
+  // "nan" would compare with nothing, "inf" with everything.
+  const bool is_number =
+      value.is_string() && absl::SimpleAtod(value.get_ref<const std::string&>(), &number);
+  return is_number && std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
 std::string TextOf(const Json& value) {

@@ -41,6 +41,8 @@ Json Apply(const std::vector<Call>& calls, Json value, const TimeFrame& frame);
 
 // A value as gcloud prints it: True and False, six significant digits, nothing for null, JSON for lists and objects.
 std::string TextOf(const Json& value);
+// A number, or text that is a finite one; nullopt for anything else.
+std::optional<double> NumberOf(const Json& value);
 // Whether it is null, false, 0 or empty.
 bool IsVoid(const Json& value);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <utility>
 
 #include "fmt/format.h"
@@ -14,15 +13,8 @@
 namespace vernier::plot {
 namespace {
 
-constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 // Grid points along each parameter. A choice: 1024 predictions, and levels are interpolated between.
-constexpr int kSteps = 32;
-// Trials with the same value of a list are spread over this share of its column.
-constexpr double kSpread = 0.5;
-
-const Parameter& ParameterAt(const StudyData& study, int index) {
-  return study.spec.space.parameters()[static_cast<std::size_t>(index)];
-}
+constexpr int kGridSteps = 32;
 
 // The best trial in which both parameters are active.
 const PlotTrial* BestWithBoth(const StudyData& study, const Objective& objective, int x, int y) {
@@ -62,8 +54,8 @@ absl::StatusOr<Surface> ComputeSurface(
   const PlotTrial* at = BestWithBoth(study, objective, x, y);
   if (at == nullptr) return surface;
   surface.at = at->trial.number;
-  surface.across = Spread(ParameterAt(study, x), kSteps);
-  surface.up = Spread(ParameterAt(study, y), kSteps);
+  surface.across = Spread(ParameterAt(study, x), kGridSteps);
+  surface.up = Spread(ParameterAt(study, y), kGridSteps);
   std::vector<Point> points;
   std::vector<std::size_t> cells;
   for (const ParameterValue& up : surface.up) {

@@ -34,19 +34,19 @@ At Mean(const std::vector<At>& points, std::size_t from, std::size_t to) {
 }
 
 // A curve prepared for drawing.
-struct Drawn {
+struct DrawnCurve {
   const PlotTrial* trial = nullptr;
   bool is_best = false;
   std::vector<At> points;
 };
 
-std::vector<Drawn> Prepare(const StudyData& study,
-                           const PlotTrial* best,
-                           const std::vector<Curve>& curves) {
+std::vector<DrawnCurve> Prepare(const StudyData& study,
+                                const PlotTrial* best,
+                                const std::vector<Curve>& curves) {
   const std::size_t share = kMostPointsInAll / std::max<std::size_t>(1, curves.size());
   // A curve needs some points to have a shape, even if there are many curves.
   const std::size_t count = std::clamp<std::size_t>(share, 12, kMostPoints);
-  std::vector<Drawn> drawn;
+  std::vector<DrawnCurve> drawn;
   for (const Curve& curve : curves) {
     const PlotTrial* trial = study.Find(curve.trial);
     std::vector<At> points = Thinned(curve.points, count);
@@ -55,17 +55,17 @@ std::vector<Drawn> Prepare(const StudyData& study,
     drawn.push_back({.trial = trial, .is_best = trial == best, .points = std::move(points)});
   }
   // Drawing order: the best on top, and completed trials over others.
-  const auto rank = [](const Drawn& curve) {
+  const auto rank = [](const DrawnCurve& curve) {
     if (curve.is_best) return 2;
     return curve.trial->fate == Fate::kCompleted ? 1 : 0;
   };
-  std::stable_sort(drawn.begin(), drawn.end(), [&rank](const Drawn& a, const Drawn& b) {
+  std::stable_sort(drawn.begin(), drawn.end(), [&rank](const DrawnCurve& a, const DrawnCurve& b) {
     return rank(a) < rank(b);
   });
   return drawn;
 }
 
-void AddCurve(const Drawn& curve,
+void AddCurve(const DrawnCurve& curve,
               const Objective& metric,
               const ValueAxis& axis,
               double opacity,
@@ -92,11 +92,11 @@ void AddCurve(const Drawn& curve,
                                .title = line.title});
 }
 
-std::vector<LegendEntry> Legend(const std::vector<Drawn>& curves) {
+std::vector<LegendEntry> CurveLegend(const std::vector<DrawnCurve>& curves) {
   std::vector<Fate> ends;
   bool has_completed = false;
   bool has_best = false;
-  for (const Drawn& curve : curves) {
+  for (const DrawnCurve& curve : curves) {
     has_best = has_best || curve.is_best;
     if (curve.is_best) continue;
     if (curve.trial->fate == Fate::kCompleted) {
@@ -154,7 +154,7 @@ absl::StatusOr<Figure> CurvesFigure(const StudyData& study,
                                     const std::vector<Curve>& curves,
                                     AxisMode mode) {
   Figure figure = {.title = fmt::format("{}: {} step by step", study.name(), metric.metric)};
-  const std::vector<Drawn> drawn = Prepare(study, best, curves);
+  const std::vector<DrawnCurve> drawn = Prepare(study, best, curves);
   if (drawn.empty()) {
     figure.empty =
         fmt::format("study {}: no trial has reported {} yet", study.name(), metric.metric);
@@ -163,7 +163,7 @@ absl::StatusOr<Figure> CurvesFigure(const StudyData& study,
   std::vector<double> values;
   double first = std::numeric_limits<double>::infinity();
   double last = -first;
-  for (const Drawn& curve : drawn) {
+  for (const DrawnCurve& curve : drawn) {
     for (const At& point : curve.points) {
       values.push_back(point.y);
       first = std::min(first, point.x);
@@ -177,7 +177,7 @@ absl::StatusOr<Figure> CurvesFigure(const StudyData& study,
   // The more curves, the fainter each, but none vanishes.
   const double opacity =
       std::clamp(std::sqrt(kStrong / static_cast<double>(drawn.size())), 0.15, 0.85);
-  for (const Drawn& curve : drawn) AddCurve(curve, metric, axis, opacity, panel);
+  for (const DrawnCurve& curve : drawn) AddCurve(curve, metric, axis, opacity, panel);
   figure.subtitle = fmt::format("{} of {} trials", drawn.size(), study.trials.size());
   // Drawing order puts it last.
   if (drawn.back().is_best) {
@@ -189,7 +189,7 @@ absl::StatusOr<Figure> CurvesFigure(const StudyData& study,
     figure.notes.push_back(fmt::format(
         "{} of {} values lie beyond the axis; `--axis full` shows them", cut, values.size()));
   }
-  figure.legend = Legend(drawn);
+  figure.legend = CurveLegend(drawn);
   figure.panels = {panel};
   figure.panel_height = 320;
   return figure;

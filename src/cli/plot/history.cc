@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <utility>
 
 #include "fmt/format.h"
@@ -15,8 +14,6 @@
 
 namespace vernier::plot {
 namespace {
-
-constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
 bool IsDrawn(const std::optional<double>& value) { return value && std::isfinite(*value); }
 

@@ -18,7 +18,7 @@ namespace {
 // Costs: smaller is better in every coordinate.
 using Cost = std::vector<double>;
 
-double Signed(const Objective& objective, double value) {
+double SignedCost(const Objective& objective, double value) {
   return objective.goal == Goal::kMaximize ? -value : value;
 }
 
@@ -28,7 +28,7 @@ std::optional<Cost> CostOf(const StudyData& study, const PlotTrial& trial) {
   for (const Objective& objective : study.spec.objectives) {
     const auto value = trial.ValueOf(objective.metric);
     if (!value || !std::isfinite(*value)) return std::nullopt;
-    cost.push_back(Signed(objective, *value));
+    cost.push_back(SignedCost(objective, *value));
   }
   return cost;
 }
@@ -112,7 +112,7 @@ std::vector<HypervolumeStep> Hypervolumes(const StudyData& study, const Referenc
   for (const Objective& objective : study.spec.objectives) {
     const auto at = reference.find(objective.metric);
     if (at == reference.end()) return {};
-    bound.push_back(Signed(objective, at->second));
+    bound.push_back(SignedCost(objective, at->second));
   }
   std::vector<HypervolumeStep> steps;
   std::vector<Cost> front;

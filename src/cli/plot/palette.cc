@@ -47,7 +47,7 @@ Rgb RampAt(double share) {
   return ToRgb({lightness, chroma * std::cos(hue), chroma * std::sin(hue)});
 }
 
-constexpr Rgb At(std::uint32_t hex) {
+constexpr Rgb RgbOf(std::uint32_t hex) {
   return {static_cast<std::uint8_t>(hex >> 16U),
           static_cast<std::uint8_t>((hex >> 8U) & 0xFFU),
           static_cast<std::uint8_t>(hex & 0xFFU)};
@@ -67,23 +67,23 @@ std::string Hex(Rgb color) {
 Rgb ColorOf(Ink ink, bool dark) {
   switch (ink) {
     case Ink::kText:
-      return At(dark ? 0xE8E8E8 : 0x222222);
+      return RgbOf(dark ? 0xE8E8E8 : 0x222222);
     case Ink::kMuted:
-      return At(dark ? 0x9AA0A6 : 0x6B6B6B);
+      return RgbOf(dark ? 0x9AA0A6 : 0x6B6B6B);
     case Ink::kFaint:
-      return At(dark ? 0x33383E : 0xE4E4E4);
+      return RgbOf(dark ? 0x33383E : 0xE4E4E4);
     case Ink::kBlue:
-      return At(dark ? 0x4BA3DC : 0x0072B2);
+      return RgbOf(dark ? 0x4BA3DC : 0x0072B2);
     case Ink::kSky:
-      return At(dark ? 0x7CC8F2 : 0x56B4E9);
+      return RgbOf(dark ? 0x7CC8F2 : 0x56B4E9);
     case Ink::kGreen:
-      return At(dark ? 0x2DC59A : 0x009E73);
+      return RgbOf(dark ? 0x2DC59A : 0x009E73);
     case Ink::kOrange:
-      return At(dark ? 0xF0B030 : 0xE69F00);
+      return RgbOf(dark ? 0xF0B030 : 0xE69F00);
     case Ink::kRed:
-      return At(dark ? 0xF27B3A : 0xD55E00);
+      return RgbOf(dark ? 0xF27B3A : 0xD55E00);
     case Ink::kPurple:
-      return At(dark ? 0xDD94BC : 0xCC79A7);
+      return RgbOf(dark ? 0xDD94BC : 0xCC79A7);
     case Ink::kRamp:
       break;
   }

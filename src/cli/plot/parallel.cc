@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,9 +13,8 @@
 namespace vernier::plot {
 namespace {
 
-constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 // Lines through the same value of a list are spread over this share of its column.
-constexpr double kSpread = 0.3;
+constexpr double kLineSpread = 0.3;
 
 struct Drawn {
   const PlotTrial* trial = nullptr;
@@ -24,7 +22,7 @@ struct Drawn {
 };
 
 // Trials with a finite value, worst first, so that better ones are drawn over them.
-std::vector<Drawn> Ranked(const StudyData& study, const Objective& objective) {
+std::vector<Drawn> WorstFirst(const StudyData& study, const Objective& objective) {
   std::vector<Drawn> drawn;
   for (const PlotTrial& trial : study.trials) {
     const auto value = trial.ValueOf(objective.metric);
@@ -41,7 +39,7 @@ double Crossing(const Parameter& parameter, const AxisScale& scale, const Trial&
   const auto value = trial.point.find(parameter.name);
   if (value == trial.point.end()) return kNothing;
   double place = PlaceOf(parameter, value->second);
-  if (scale.is_category()) place += kSpread * Jitter(trial.number.value());
+  if (scale.is_category()) place += kLineSpread * Jitter(trial.number.value());
   return scale.Share(place);
 }
 
@@ -60,7 +58,7 @@ absl::StatusOr<Figure> ParallelFigure(const StudyData& study,
                                       AxisMode mode) {
   Figure figure = {
       .title = fmt::format("{}: parameters and {} of each trial", study.name(), objective.metric)};
-  std::vector<Drawn> drawn = Ranked(study, objective);
+  std::vector<Drawn> drawn = WorstFirst(study, objective);
   if (drawn.empty()) {
     figure.empty = fmt::format("study {}: no trial has a value yet", study.name());
     return figure;

@@ -31,7 +31,7 @@ AxisScale RangeScale(const Range& range) {
 
 // The value for a parameter that becomes active.
 ParameterValue FreshValue(const StudyData& study, const Objective& objective, int parameter) {
-  const Parameter& definition = study.spec.space.parameters()[static_cast<std::size_t>(parameter)];
+  const Parameter& definition = ParameterAt(study, parameter);
   if (const PlotTrial* donor = BestWith(study, objective, parameter); donor != nullptr) {
     return donor->trial.point.at(definition.name);
   }
@@ -39,6 +39,10 @@ ParameterValue FreshValue(const StudyData& study, const Objective& objective, in
 }
 
 }  // namespace
+
+const Parameter& ParameterAt(const StudyData& study, int index) {
+  return study.spec.space.parameters()[static_cast<std::size_t>(index)];
+}
 
 AxisScale ScaleOf(const Parameter& parameter) {
   if (const auto* domain = std::get_if<FloatDomain>(&parameter.domain)) return RangeScale(*domain);
@@ -80,7 +84,7 @@ double Jitter(std::int64_t trial) {
 }
 
 const PlotTrial* BestWith(const StudyData& study, const Objective& objective, int parameter) {
-  const std::string& name = study.spec.space.parameters()[static_cast<std::size_t>(parameter)].name;
+  const std::string& name = ParameterAt(study, parameter).name;
   const PlotTrial* best = nullptr;
   double best_value = 0;
   for (const PlotTrial& trial : study.trials) {

@@ -35,7 +35,7 @@ Kind KindOf(const ParetoPoint& point) {
   return point.trial->optimal ? Kind::kOptimal : Kind::kDominated;
 }
 
-LegendEntry EntryOf(Kind kind) {
+LegendEntry EntryOfKind(Kind kind) {
   switch (kind) {
     case Kind::kBreaking:
       return {.text = "breaks a constraint", .paint = {.ink = Ink::kMuted}, .shape = Shape::kRing};
@@ -120,7 +120,7 @@ Figure ParetoFigure(const StudyData& study, const Objective& x, const Objective&
                                 .title = "what no trial dominates"});
   // Optimal trials last, on top of the others.
   for (const Kind kind : {Kind::kBreaking, Kind::kDominated, Kind::kOptimal}) {
-    const LegendEntry entry = EntryOf(kind);
+    const LegendEntry entry = EntryOfKind(kind);
     std::size_t count = 0;
     for (const ParetoPoint& point : points) {
       if (KindOf(point) != kind) continue;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <utility>
 
 #include "fmt/format.h"
@@ -12,18 +11,11 @@
 namespace vernier::plot {
 namespace {
 
-// Trials with the same value of a list are spread over this share of its column.
-constexpr double kSpread = 0.5;
-
-const Parameter& ParameterAt(const StudyData& study, int index) {
-  return study.spec.space.parameters()[static_cast<std::size_t>(index)];
-}
-
-Dot DotOf(const RankedTrial& each,
-          const Objective& objective,
-          double worst,
-          const Parameter& x,
-          const Parameter& y) {
+Dot RankDot(const RankedTrial& each,
+            const Objective& objective,
+            double worst,
+            const Parameter& x,
+            const Parameter& y) {
   const Trial& trial = each.trial->trial;
   At at = {PlaceOf(x, trial.point.at(x.name)), PlaceOf(y, trial.point.at(y.name))};
   if (ScaleOf(x).is_category()) at.x += kSpread * Jitter(each.trial->number());
@@ -82,7 +74,7 @@ Figure RankFigure(const StudyData& study, const Objective& objective, int x, int
   Panel panel = {.x = {.scale = ScaleOf(across), .label = across.name},
                  .y = {.scale = ScaleOf(up), .label = up.name}};
   for (const RankedTrial& each : ranked) {
-    panel.marks.emplace_back(DotOf(each, objective, worst, across, up));
+    panel.marks.emplace_back(RankDot(each, objective, worst, across, up));
   }
   Dot& best = std::get<Dot>(panel.marks.back());
   best.shape = Shape::kStar;

@@ -15,8 +15,6 @@
 namespace vernier::plot {
 namespace {
 
-constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
-
 // The smallest of 1, 2 and 5 times a power of ten that is at least `raw`.
 double RoundStep(double raw) {
   const double power = std::pow(10, std::floor(std::log10(raw)));

@@ -1,9 +1,13 @@
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
 namespace vernier::plot {
+
+// Where there is no value, or none that can be shown.
+inline constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
 // A mark on an axis.
 struct Tick {

@@ -17,18 +17,21 @@ namespace vernier::plot {
 namespace {
 
 // Predictions along an axis. A choice: a smooth line at the width of a panel.
-constexpr int kSteps = 61;
+constexpr int kSliceSteps = 61;
 // Half-width of the band in standard deviations.
 constexpr double kBand = 2;
 // Half-width of the column of one value of a list.
 constexpr double kColumn = 0.32;
 
 const Parameter& Definition(const StudyData& study, const Slice& slice) {
-  return study.spec.space.parameters()[static_cast<std::size_t>(slice.parameter)];
+  return ParameterAt(study, slice.parameter);
 }
 
 // A curve with its band.
-void AddCurve(const Slice& slice, const Parameter& parameter, const ValueAxis& axis, Panel& panel) {
+void AddBandedCurve(const Slice& slice,
+                    const Parameter& parameter,
+                    const ValueAxis& axis,
+                    Panel& panel) {
   Line line = {.points = {}, .paint = {.ink = Ink::kText}, .width = 1.8, .title = "model's mean"};
   Band band = {.paint = {.ink = Ink::kSky}};
   for (const Slice::Step& step : slice.steps) {
@@ -109,7 +112,7 @@ absl::StatusOr<std::vector<Slice>> ComputeSlices(const StudyData& study,
     const PlotTrial* at = BestWith(study, objective, parameter);
     if (at != nullptr) slice.at = at->trial.number;
     if (at != nullptr && model != nullptr) {
-      for (const ParameterValue& value : Spread(Definition(study, slice), kSteps)) {
+      for (const ParameterValue& value : Spread(Definition(study, slice), kSliceSteps)) {
         auto point = Moved(study, objective, at->trial.point, parameter, value);
         // Not a valid point of the space: the curve has a gap there.
         if (!point) continue;
@@ -163,7 +166,7 @@ absl::StatusOr<Figure> SliceFigure(const StudyData& study,
     if (panel.x.scale.is_category()) {
       AddColumns(slice, parameter, axis, panel);
     } else {
-      AddCurve(slice, parameter, axis, panel);
+      AddBandedCurve(slice, parameter, axis, panel);
     }
     AddTrials(study, objective, parameter, axis, shown, panel);
     figure.panels.push_back(std::move(panel));

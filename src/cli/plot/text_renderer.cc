@@ -25,7 +25,7 @@ using cli::Truncate;
 
 // A choice: a narrower panel has hardly room for its labels.
 constexpr int kLeastPanelWidth = 36;
-constexpr int kPanelGap = 2;
+constexpr int kTextGap = 2;
 // If discs take more than this share of a panel's characters, they are drawn as fine dots. A choice: glyphs would cover
 // each other.
 constexpr double kCrowded = 0.12;
@@ -293,10 +293,10 @@ int WidestLabel(const std::vector<std::string>& labels) {
 }
 
 // A panel as lines of at most `width` columns.
-std::vector<std::string> DrawPanel(const Panel& panel,
-                                   int width,
-                                   int height,
-                                   const TextOptions& options) {
+std::vector<std::string> PanelLines(const Panel& panel,
+                                    int width,
+                                    int height,
+                                    const TextOptions& options) {
   // A third of the width at most, so that long names of categories leave room for the panel.
   const std::vector<std::string> labels = LabelsBeside(panel, height, std::max(6, width / 3));
   const int margin = panel.y.visible ? WidestLabel(labels) + 1 : 0;
@@ -363,17 +363,17 @@ int ShownWidth(std::string_view line) {
 void AddPanels(const Figure& figure, const TextOptions& options, std::vector<std::string>& lines) {
   // As many panels beside each other as fit.
   // One gap less than panels.
-  const int fitting = std::max(1, (options.width + kPanelGap) / (kLeastPanelWidth + kPanelGap));
+  const int fitting = std::max(1, (options.width + kTextGap) / (kLeastPanelWidth + kTextGap));
   const int columns = std::clamp(figure.columns, 1, fitting);
-  const int width = (options.width - kPanelGap * (columns - 1)) / columns;
+  const int width = (options.width - kTextGap * (columns - 1)) / columns;
   const int height = figure.panel_lines > 0 ? figure.panel_lines : options.height;
   for (std::size_t row = 0; row < figure.panels.size(); row += static_cast<std::size_t>(columns)) {
     const std::size_t end = std::min(figure.panels.size(), row + static_cast<std::size_t>(columns));
     std::vector<std::string> joined;
     for (std::size_t i = row; i < end; ++i) {
-      const auto panel = DrawPanel(figure.panels[i], width, height, options);
+      const auto panel = PanelLines(figure.panels[i], width, height, options);
       joined.resize(std::max(joined.size(), panel.size()));
-      const int left = static_cast<int>(i - row) * (width + kPanelGap);
+      const int left = static_cast<int>(i - row) * (width + kTextGap);
       for (std::size_t line = 0; line < panel.size(); ++line) {
         // Escape sequences take no columns, so that the length of the text says nothing.
         const int blanks = left - ShownWidth(joined[line]);

@@ -12,7 +12,7 @@
 namespace vernier::plot {
 namespace {
 
-Fate FateOf(const Attempt& attempt, const PlotTrial& trial) {
+Fate FateOfAttempt(const Attempt& attempt, const PlotTrial& trial) {
   // By address: it is an element of the trial's own list.
   const bool is_last = &attempt == &trial.trial.attempts.back();
   if (is_last && IsFinished(trial.trial.state)) return trial.fate;
@@ -60,7 +60,7 @@ void AddTrial(const PlotTrial& each, absl::Time now, std::vector<Span>& out) {
     spans.Add(
         Phase::kPreparing, number, Fate::kOpen, attempt.placed, attempt.started.value_or(until));
     if (attempt.started) {
-      spans.Add(Phase::kRunning, number, FateOf(attempt, each), *attempt.started, until);
+      spans.Add(Phase::kRunning, number, FateOfAttempt(attempt, each), *attempt.started, until);
     }
     // Between attempts, the trial waits again.
     waits_since = until;
@@ -91,7 +91,7 @@ std::string TitleOf(const Span& span) {
   return text;
 }
 
-void AddLegend(const std::vector<Span>& spans, Figure& figure) {
+void AddPhaseLegend(const std::vector<Span>& spans, Figure& figure) {
   const auto has = [&spans](Phase phase) {
     return std::any_of(
         spans.begin(), spans.end(), [phase](const Span& span) { return span.phase == phase; });
@@ -176,7 +176,7 @@ Figure TimelineFigure(const StudyData& study, absl::TimeZone zone, std::size_t m
   }
   figure.subtitle = fmt::format(
       "{} trial{} in {}", shown, shown == 1 ? "" : "s", cli::FormatElapsed(end - begin));
-  AddLegend(spans, figure);
+  AddPhaseLegend(spans, figure);
   figure.panels.push_back(std::move(panel));
   figure.panel_height = std::clamp(14.0 * (last - first + 1), 60.0, 700.0);
   // In text, each trial has a line of its own.

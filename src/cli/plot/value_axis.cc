@@ -15,7 +15,7 @@ namespace vernier::plot {
 namespace {
 
 // Margin between the outermost values and the ends of the axis.
-constexpr double kPadding = 0.05;
+constexpr double kValuePadding = 0.05;
 // Values that span more than this factor are shown on a logarithmic axis.
 constexpr double kDecades = 100;
 // A value is an outlier if its distance to the best exceeds this multiple of the third quartile's distance.
@@ -92,19 +92,19 @@ absl::StatusOr<ValueAxis> ValueAxis::Create(const std::vector<double>& values,
     // show, and is drawn at its end.
     axis.scale_ = first == distances.end()
                       ? AxisScale::Log(0.1, 1)
-                      : AxisScale::Log(*first / 2, distances.back()).Padded(kPadding);
+                      : AxisScale::Log(*first / 2, distances.back()).Padded(kValuePadding);
     return axis;
   }
   const bool spans_decades = axis.bad_is_high_ && low > 0 && shown.size() >= 5 &&
                              LowerQuantile(shown, 0.9) / low > kDecades;
   if (mode == AxisMode::kLog || (mode == AxisMode::kAuto && spans_decades)) {
-    axis.scale_ = AxisScale::Log(low, high).Padded(kPadding);
+    axis.scale_ = AxisScale::Log(low, high).Padded(kValuePadding);
     return axis;
   }
   const double farthest = mode == AxisMode::kAuto ? FarthestShown(distances) : distances.back();
   axis.scale_ = (axis.bad_is_high_ ? AxisScale::Linear(low, low + farthest)
                                    : AxisScale::Linear(high - farthest, high))
-                    .Padded(kPadding);
+                    .Padded(kValuePadding);
   return axis;
 }
 

@@ -10,7 +10,7 @@
 namespace vernier::cli {
 namespace {
 
-constexpr int kGap = 2;
+constexpr int kFieldGap = 2;
 constexpr int kLeastColumn = 12;
 // A longer name shifts only its own value.
 constexpr int kMostColumn = 34;
@@ -25,11 +25,11 @@ std::string Fields::Text() const {
   int column = kLeastColumn;
   for (const auto& [name, value] : lines_) {
     const int width = DisplayWidth(name);
-    if (width >= column && width + kGap <= kMostColumn) column = width + kGap;
+    if (width >= column && width + kFieldGap <= kMostColumn) column = width + kFieldGap;
   }
   std::string text;
   for (const auto& [name, value] : lines_) {
-    const int width = DisplayWidth(name) < column ? column : DisplayWidth(name) + kGap;
+    const int width = DisplayWidth(name) < column ? column : DisplayWidth(name) + kFieldGap;
     text += PadRight(name, width) + value + "\n";
   }
   return text;

@@ -35,7 +35,7 @@ std::vector<std::string> Words(const std::string& text) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-bool Contains(const std::vector<std::string>& words, std::string_view word) {
+bool HasWord(const std::vector<std::string>& words, std::string_view word) {
   return std::ranges::find(words, word) != words.end();
 }
 
@@ -54,7 +54,7 @@ std::optional<std::string> OwnGroup(const std::string& groups, const std::string
     std::string controllers = line.substr(first + 1, second - first - 1);
     std::ranges::replace(controllers, ',', ' ');
     const bool is_it =
-        controller.empty() ? controllers.empty() : Contains(Words(controllers), controller);
+        controller.empty() ? controllers.empty() : HasWord(Words(controllers), controller);
     if (!is_it) continue;
     const std::string path = line.substr(second + 1);
     return path == "/" ? "" : path;
@@ -73,7 +73,7 @@ std::string ObstacleIn(const std::string& parent, bool must_enable, bool& holds_
   }
   const std::string self = std::to_string(getpid());
   const std::vector<std::string> processes = WordsOf(parent + "/cgroup.procs");
-  holds_us = Contains(processes, self);
+  holds_us = HasWord(processes, self);
   if (!must_enable || processes.size() == (holds_us ? 1 : 0)) return "";
   return fmt::format("other processes are in control group '{}'", parent);
 }
@@ -93,13 +93,12 @@ void AddUnified(const ControlGroupOptions& options,
   }
   const std::vector<std::string> there = WordsOf(parent + "/cgroup.controllers");
   const std::vector<std::string> enabled = WordsOf(parent + "/cgroup.subtree_control");
-  const bool memory = Contains(there, kMemory);
-  const bool cpus = Contains(there, kCpu);
+  const bool memory = HasWord(there, kMemory);
+  const bool cpus = HasWord(there, kCpu);
   if (!memory && !cpus) return;
   std::string to_enable;
-  if (cpus && !Contains(enabled, kCpu)) to_enable = "+cpu";
-  if (memory && !Contains(enabled, kMemory))
-    to_enable += to_enable.empty() ? "+memory" : " +memory";
+  if (cpus && !HasWord(enabled, kCpu)) to_enable = "+cpu";
+  if (memory && !HasWord(enabled, kMemory)) to_enable += to_enable.empty() ? "+memory" : " +memory";
   bool holds_us = false;
   host.obstacle = ObstacleIn(parent, !to_enable.empty(), holds_us);
   if (!host.obstacle.empty()) return;

@@ -15,7 +15,7 @@
 namespace vernier::launch {
 namespace {
 
-std::string_view Trim(std::string_view text) {
+std::string_view TrimField(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r");
   if (begin == std::string_view::npos) return "";
   return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
@@ -51,10 +51,10 @@ std::string TypeOf(std::string_view name) {
 }
 
 std::optional<GpuDevice> ParseGpuLine(std::string_view line) {
-  const std::string_view index = Trim(TakePart(line, ','));
-  const std::string_view name = Trim(TakePart(line, ','));
-  const std::string_view memory = Trim(TakePart(line, ','));
-  const std::string_view uuid = Trim(line);
+  const std::string_view index = TrimField(TakePart(line, ','));
+  const std::string_view name = TrimField(TakePart(line, ','));
+  const std::string_view memory = TrimField(TakePart(line, ','));
+  const std::string_view uuid = TrimField(line);
   if (!Number(index).has_value() || name.empty()) return std::nullopt;
   return GpuDevice{.id = std::string(uuid.starts_with("GPU-") ? uuid : index),
                    .type = TypeOf(name),

@@ -38,29 +38,29 @@ std::string RecordOf(const std::string& folder) { return folder + "/" + kRecord;
 std::optional<GpuUse> ReadRecord(const std::string& folder) {
   const std::optional<std::string> text = ReadWholeFile(RecordOf(folder));
   if (!text.has_value()) return std::nullopt;
-  const auto json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return std::nullopt;
+  const auto record = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  if (!record.is_object()) return std::nullopt;
   try {
-    return GpuUse{.samples = json.at("samples"),
-                  .utilization = json.at("utilization"),
-                  .peak_utilization = json.at("peak_utilization"),
-                  .memory_bytes = json.at("memory_bytes"),
-                  .peak_memory_bytes = json.at("peak_memory_bytes"),
-                  .device_memory_bytes = json.at("device_memory_bytes")};
+    return GpuUse{.samples = record.at("samples"),
+                  .utilization = record.at("utilization"),
+                  .peak_utilization = record.at("peak_utilization"),
+                  .memory_bytes = record.at("memory_bytes"),
+                  .peak_memory_bytes = record.at("peak_memory_bytes"),
+                  .device_memory_bytes = record.at("device_memory_bytes")};
   } catch (const nlohmann::json::exception&) {
     return std::nullopt;  // Damaged: counts as no record.
   }
 }
 
 void WriteRecord(const std::string& folder, const GpuUse& use) {
-  const nlohmann::json json = {{"samples", use.samples},
-                               {"utilization", use.utilization},
-                               {"peak_utilization", use.peak_utilization},
-                               {"memory_bytes", use.memory_bytes},
-                               {"peak_memory_bytes", use.peak_memory_bytes},
-                               {"device_memory_bytes", use.device_memory_bytes}};
+  const nlohmann::json record = {{"samples", use.samples},
+                                 {"utilization", use.utilization},
+                                 {"peak_utilization", use.peak_utilization},
+                                 {"memory_bytes", use.memory_bytes},
+                                 {"peak_memory_bytes", use.peak_memory_bytes},
+                                 {"device_memory_bytes", use.device_memory_bytes}};
   // Errors are ignored: the statistics are for information only.
-  ReplaceFile(RecordOf(folder), json.dump() + "\n", /*durable=*/false);
+  ReplaceFile(RecordOf(folder), record.dump() + "\n", /*durable=*/false);
 }
 
 // Parses a line of WatchGpus (src/launch/supervisor/nvml.h); a utilization that is not known is "-".

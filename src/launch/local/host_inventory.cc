@@ -53,7 +53,7 @@ std::optional<double> CpuLimit(const std::string& group) {
   return static_cast<double>(*quota) / static_cast<double>(period);
 }
 
-double Cpus() {
+double HostCpus() {
   cpu_set_t set;
   CPU_ZERO(&set);
   double cpus = 1;
@@ -65,7 +65,7 @@ double Cpus() {
   return cpus;
 }
 
-std::int64_t Memory() {
+std::int64_t HostMemory() {
   std::int64_t memory = std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE);
   for (const std::string& group : ControlGroups()) {
     const std::string limit = ReadWholeFile(group + "/memory.max").value_or("");
@@ -76,6 +76,6 @@ std::int64_t Memory() {
 
 }  // namespace
 
-HostCapacity DetectHost() { return {.cpus = Cpus(), .memory_bytes = Memory(), .gpus = {}}; }
+HostCapacity DetectHost() { return {.cpus = HostCpus(), .memory_bytes = HostMemory(), .gpus = {}}; }
 
 }  // namespace vernier::launch

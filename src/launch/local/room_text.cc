@@ -44,7 +44,7 @@ std::string Devices(std::int64_t count, const std::string& type, std::int64_t me
 }
 
 // Phrases that say what a room, or the empty host, shortfall.
-struct Shortfall {
+struct ShortfallText {
   bool is_host = false;
   std::vector<std::string> phrases = {};
 
@@ -55,7 +55,7 @@ struct Shortfall {
 };
 
 // Adds the devices that cannot be shared because their memory is not known (declared without a size).
-void AddUnshareable(const std::string& type, const HostCapacity& host, Shortfall& shortfall) {
+void AddUnshareable(const std::string& type, const HostCapacity& host, ShortfallText& shortfall) {
   std::vector<std::string> ids;
   for (const GpuDevice& gpu : host.gpus) {
     if (gpu.memory_bytes == 0 && (type.empty() || gpu.type == type)) ids.push_back(gpu.id);
@@ -72,7 +72,7 @@ void AddUnshareable(const std::string& type, const HostCapacity& host, Shortfall
 void AddDevices(const GangNeed& need,
                 const Room& free,
                 const HostCapacity& host,
-                Shortfall& shortfall) {
+                ShortfallText& shortfall) {
   const std::size_t before = shortfall.phrases.size();
   for (const auto& [kind, count] : CountsOf(need)) {
     const auto& [type, memory_bytes] = kind;
@@ -97,7 +97,7 @@ std::string InWords(const GangNeed& need,
                     const Room& free,
                     const HostCapacity& host,
                     bool is_host) {
-  Shortfall shortfall{.is_host = is_host};
+  ShortfallText shortfall{.is_host = is_host};
   if (!free.HasCpus(need.cpus)) shortfall.Add(CpusInWords(need.cpus), Cpus(free.cpus()));
   if (need.memory_bytes > free.memory_bytes()) {
     shortfall.Add(Bytes(need.memory_bytes) + " of memory", Bytes(free.memory_bytes()));

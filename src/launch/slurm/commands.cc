@@ -20,9 +20,6 @@
 namespace vernier::launch::slurm {
 namespace {
 
-// Bytes of an answer, at most. squeue of Slurm 22.05 lists every job of the cluster, some 3.7 kB each.
-constexpr std::size_t kMostAnswer = std::size_t{256} << 20;
-
 // The message without the program's name and prefixes, in one line.
 std::string Message(const std::string& errors) {
   std::string message;

@@ -32,8 +32,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view kUnix = "unix:";
-// Bytes of an answer, at most: slurmrestd lists every job of the cluster, some 3.7 kB each.
-constexpr std::size_t kMostAnswer = std::size_t{256} << 20;
 // A choice: tokens of Slurm have some 200 bytes.
 constexpr std::int64_t kMostToken = 16384;
 constexpr long kGood = 200;  // Of HTTP.

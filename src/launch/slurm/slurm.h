@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -62,6 +63,9 @@ std::int64_t WholeMinutes(absl::Duration time_limit);
 // The GPUs of a task: "2", or "a100:2".
 std::string GpuText(const Component& component);
 inline constexpr std::int64_t kMegabyte = 1 << 20;  // Slurm's unit of memory.
+
+// Bytes of an answer, at most. It may list every job of the cluster, some 3.7 kB each in Slurm 22.05.
+inline constexpr std::size_t kMostAnswer = std::size_t{256} << 20;
 
 // Slurm's base states: https://slurm.schedmd.com/job_state_codes.html.
 enum class JobState {

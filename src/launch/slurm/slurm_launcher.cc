@@ -72,7 +72,7 @@ constexpr char kScriptFile[] = "/job.sh";
 constexpr char kTestScript[] = "/.vernier/test.sh";
 
 // Neighbours of one role share a component.
-std::vector<std::pair<std::string, Component>> ComponentsOf(
+std::vector<std::pair<std::string, Component>> ComponentsByRole(
     const std::vector<ReplicaRequest>& replicas,
     const std::map<std::string, std::string>& gpu_types) {
   std::vector<std::pair<std::string, Component>> components;
@@ -245,7 +245,7 @@ class SlurmLauncher final : public Launcher {
     if (!IsAlone(gang->request)) {
       VERNIER_RETURN_IF_ERROR(MakeFolder(folder + "/" + kAddressesFolder));
     }
-    const auto components = ComponentsOf(gang->request, options_.gpu_types);
+    const auto components = ComponentsByRole(gang->request, options_.gpu_types);
     const std::string script = BatchScript(
         IsAlone(gang->request) ? "exec " + TaskCommand(options_.supervisor, folder) + "\n"
                                : WaitForStep(StepCommand(components, options_.supervisor, folder)));
@@ -415,7 +415,7 @@ class SlurmLauncher final : public Launcher {
   BatchJob JobOf(const std::vector<ReplicaRequest>& replicas,
                  std::optional<absl::Duration> time_limit) const {
     BatchJob job{.time_limit = time_limit, .site = options_.site};
-    for (auto& [role, component] : ComponentsOf(replicas, options_.gpu_types)) {
+    for (auto& [role, component] : ComponentsByRole(replicas, options_.gpu_types)) {
       job.components.push_back(std::move(component));
     }
     return job;
@@ -486,10 +486,10 @@ class SlurmLauncher final : public Launcher {
     const std::string socket = program.env["VERNIER_ADDRESS"];
     program.env.erase("VERNIER_ADDRESS");
     program.env.erase("VERNIER_TOKEN");
-    constexpr std::string_view kUnix = "unix:";
-    if (program.container.has_value() && socket.starts_with(kUnix)) {
+    constexpr std::string_view kUnixAddress = "unix:";
+    if (program.container.has_value() && socket.starts_with(kUnixAddress)) {
       std::erase(program.container->mounts,
-                 fs::path(socket.substr(kUnix.size())).parent_path().string());
+                 fs::path(socket.substr(kUnixAddress.size())).parent_path().string());
     }
     return program;
   }

@@ -33,11 +33,11 @@
 namespace vernier::launch {
 namespace {
 
-constexpr int kUnusable = 3;
+constexpr int kFolderUnusable = 3;
 // How long the others may take to come up. A choice: srun starts all tasks within seconds, but prologs of a node, and
 // caches of its file system, may take a minute.
 constexpr std::int64_t kPatienceMs = 300'000;
-constexpr int kPollMs = 50;
+constexpr int kAddressPollMs = 50;
 // How often a task that waits writes its address again.
 constexpr std::int64_t kRewriteMs = 2'000;
 constexpr char kDevices[] = "CUDA_VISIBLE_DEVICES";
@@ -141,7 +141,7 @@ std::vector<TaskAddress> Agree(const std::string& attempt,
       missing = tasks[*waits_for].name;
       break;
     }
-    poll(nullptr, 0, kPollMs);
+    poll(nullptr, 0, kAddressPollMs);
   }
   return {};
 }
@@ -166,9 +166,9 @@ std::string Prepare(const std::vector<GangTask>& tasks,
   return std::string("its program cannot be written: ") + std::strerror(errno);
 }
 
-int Unusable(const std::string& what) {
+int ReportUnusable(const std::string& what) {
   std::fprintf(stderr, "vernier-supervisor: %s: %s\n", what.c_str(), std::strerror(errno));
-  return kUnusable;
+  return kFolderUnusable;
 }
 
 }  // namespace
@@ -180,12 +180,12 @@ int RunTask(const char* attempt_folder) {
       DecodeTasks(ReadWholeFile(attempt + "/" + kTasksFile).value_or(""));
   if (!rank.has_value() || !tasks.has_value() || *rank >= tasks->size()) {
     std::fprintf(stderr, "vernier-supervisor: no task of '%s' has this rank\n", attempt_folder);
-    return kUnusable;
+    return kFolderUnusable;
   }
   const GangTask& own = (*tasks)[*rank];
-  if (chdir(own.folder.c_str()) != 0) return Unusable(own.folder);
+  if (chdir(own.folder.c_str()) != 0) return ReportUnusable(own.folder);
   // A job that the controller runs twice, or a launcher that fenced the replica off, has made the marker.
-  if (!CreateMarker(kStartedFile)) return errno == EEXIST ? 0 : Unusable(kStartedFile);
+  if (!CreateMarker(kStartedFile)) return errno == EEXIST ? 0 : ReportUnusable(kStartedFile);
   SyncFolder(".");
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   if (own.gpus > 0 && CountDevices() != own.gpus) {

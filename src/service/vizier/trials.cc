@@ -17,7 +17,7 @@
 namespace vernier::vizier {
 namespace {
 
-::vizier::Trial::State EncodeState(TrialState state) {
+::vizier::Trial::State EncodeTrialState(TrialState state) {
   switch (state) {
     case TrialState::kRequested:
     case TrialState::kQueued:
@@ -203,7 +203,7 @@ void TrialCodec::Encode(const Trial& trial,
                         ::vizier::Trial* out) const {
   out->set_name(ResourceName(TrialName{.study = name_, .number = trial.number}));
   out->set_id(fmt::format("{}", trial.number.value()));
-  out->set_state(EncodeState(trial.state));
+  out->set_state(EncodeTrialState(trial.state));
   for (const Parameter& parameter : spec_->space.parameters()) {
     const auto value = trial.point.find(parameter.name);
     if (value == trial.point.end()) continue;

@@ -22,7 +22,6 @@
 namespace vernier::sqlite {
 namespace {
 
-constexpr absl::Duration kBusyTimeout = absl::Seconds(5);
 // 4 MiB at the default page size of SQLite.
 constexpr int kPagesAtOnce = 1024;
 

@@ -25,6 +25,9 @@ struct FileIdentity {
   friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
 };
 
+// How long somebody else's transaction is waited for, in a file that is looked at or copied. A choice.
+inline constexpr absl::Duration kBusyTimeout = absl::Seconds(5);
+
 // One connection to a database file, and the statements prepared on it. Not thread-safe; may move between threads.
 class Connection {
  public:

@@ -21,8 +21,6 @@
 namespace vernier::sqlite {
 namespace {
 
-constexpr absl::Duration kBusyTimeout = absl::Seconds(5);
-
 class RefusedCommit final : public PendingCommit {
  public:
   absl::Status Wait() override { return FailedPrecondition("the store is open for reading"); }

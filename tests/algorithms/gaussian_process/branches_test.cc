@@ -15,7 +15,7 @@ namespace {
 
 ParameterValue Text(const char* text) { return std::string(text); }
 
-Parameter Choice(const char* name, std::vector<ParameterValue> values) {
+Parameter Categorical(const char* name, std::vector<ParameterValue> values) {
   return {.name = name, .domain = CategoricalDomain{.values = std::move(values)}};
 }
 
@@ -26,13 +26,13 @@ Parameter Child(const char* name, const char* parent, const char* value) {
 
 // Two choices that others depend on, the second only there for one value of the first; one choice that nothing depends on.
 Space Nested() {
-  Parameter kind = Choice("kind", {Text("deep"), Text("wide"), Text("none")});
+  Parameter kind = Categorical("kind", {Text("deep"), Text("wide"), Text("none")});
   kind.when = {{.parent = "model", .values = {Text("net")}}};
-  return Space::Create({Choice("model", {Text("net"), Text("tree")}),
+  return Space::Create({Categorical("model", {Text("net"), Text("tree")}),
                         kind,
                         Child("leaves", "model", "tree"),
                         Child("depth", "kind", "deep"),
-                        Choice("scaling", {Text("on"), Text("off")})})
+                        Categorical("scaling", {Text("on"), Text("off")})})
       .value();
 }
 
@@ -85,15 +85,15 @@ TEST_F(BranchTest, HoldsOnlyWhereItsChoiceIsActive) {
 }
 
 TEST(LeastTriedBranch, IsNoneWhereNothingDependsOnAChoice) {
-  const gp::CoordinateSpace space(
-      Space::Create({Choice("scaling", {Text("on"), Text("off")}), {.name = "x", .domain = {}}})
-          .value());
+  const gp::CoordinateSpace space(Space::Create({Categorical("scaling", {Text("on"), Text("off")}),
+                                                 {.name = "x", .domain = {}}})
+                                      .value());
   EXPECT_EQ(gp::LeastTriedBranch(space, {}, 0), std::nullopt);
 }
 
 // A shallow bowl, and a branch that is worse nearly everywhere but holds the optimum, 0.05, in a well a tenth as wide as the space.
 Problem Trap() {
-  return {.space = Space::Create({Choice("model", {Text("bowl"), Text("well")}),
+  return {.space = Space::Create({Categorical("model", {Text("bowl"), Text("well")}),
                                   Child("x", "model", "bowl"),
                                   Child("y", "model", "bowl"),
                                   Child("u", "model", "well"),

@@ -17,6 +17,7 @@
 #include "algorithms/gaussian_process/model/posterior.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/algorithms/gaussian_process/bowl.h"
 #include "tests/algorithms/spaces.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/algorithm_catalogue.h"
@@ -37,11 +38,12 @@ using ::vernier::testing::IsOk;
 using ::vernier::testing::Log;
 using ::vernier::testing::MakeProblem;
 using ::vernier::testing::MakeSpace;
+using ::vernier::testing::Square;
 using ::vernier::testing::StatusIs;
 
-const std::vector<int> kGroups = {0, 1};
+const std::vector<int> kTwoGroups = {0, 1};
 
-Hyperparameters Typical() {
+Hyperparameters TypicalOfTwo() {
   return {.log_length_scales = {std::log(0.4), std::log(0.9)},
           .log_signal = std::log(1.1),
           .log_main = std::log(0.6),
@@ -66,7 +68,7 @@ Eigen::VectorXd Hill(const Eigen::MatrixXd& points) {
 KernelExpansion Learned(std::uint64_t seed, double sign = 1) {
   const Eigen::MatrixXd points = RandomPoints(30, seed);
   const Posterior posterior =
-      Posterior::Create(points, sign * Hill(points), Typical(), kGroups).value();
+      Posterior::Create(points, sign * Hill(points), TypicalOfTwo(), kTwoGroups).value();
   return {posterior.kernel(), posterior.scaled_points(), posterior.coefficients()};
 }
 
@@ -106,9 +108,9 @@ TEST(Posterior, WithAMeanFunctionAgreesWithADenseReference) {
   mean.Add(Learned(1), 0.7, 0.2);
   const Eigen::MatrixXd points = RandomPoints(15, 5);
   const Eigen::VectorXd values = 2 * Hill(points);
-  const Hyperparameters h = Typical();
-  const Posterior posterior = Posterior::Create(points, values, h, kGroups, mean).value();
-  const gp::Kernel kernel(h, kGroups);
+  const Hyperparameters h = TypicalOfTwo();
+  const Posterior posterior = Posterior::Create(points, values, h, kTwoGroups, mean).value();
+  const gp::Kernel kernel(h, kTwoGroups);
   const Eigen::MatrixXd z = kernel.Scaled(points);
   Eigen::MatrixXd k = kernel.Between(z, z);
   k.diagonal().array() += 0.01;
@@ -126,10 +128,10 @@ TEST(Posterior, WithAMeanFunctionAgreesWithADenseReference) {
   // Leaving one out and predicting it.
   const Eigen::VectorXd left_out = posterior.LeaveOneOutMeans(values);
   const Posterior rest =
-      Posterior::Create(points.topRows(14), values.head(14), h, kGroups, mean).value();
+      Posterior::Create(points.topRows(14), values.head(14), h, kTwoGroups, mean).value();
   EXPECT_NEAR(left_out[14], rest.Means(points.bottomRows(1))[0], 1e-9);
   // Appended to, it is the same.
-  const Posterior grown = Posterior::Extend(rest.factor(), points, values, h, kGroups, mean);
+  const Posterior grown = Posterior::Extend(rest.factor(), points, values, h, kTwoGroups, mean);
   EXPECT_LT((grown.Means(at) - expected).norm(), 1e-9);
 }
 
@@ -156,7 +158,8 @@ TEST(FitMean, TrustsABeliefAsFarAsTrialsBearItOut) {
   EXPECT_LT(match({{.f = Learned(1), .reliability = 0.1}}).At(rows).norm(),
             0.2 * right.At(rows).norm());
   // Whatever range of values the earlier study had.
-  const Posterior posterior = Posterior::Create(rows, 100 * targets, Typical(), kGroups).value();
+  const Posterior posterior =
+      Posterior::Create(rows, 100 * targets, TypicalOfTwo(), kTwoGroups).value();
   const KernelExpansion large(
       posterior.kernel(), posterior.scaled_points(), posterior.coefficients());
   EXPECT_NEAR(match({{large}}).At(rows).norm(), right.At(rows).norm(), 0.3 * right.At(rows).norm());
@@ -183,20 +186,18 @@ TEST(FitMean, OfOneTrialExpectsWhatIsBelieved) {
 
 // --- the optimiser ---
 
-double Bowl(const Point& point) {
+double Peak(const Point& point) {
   double sum = 0;
   for (const auto& [name, value] : point) sum += std::pow(std::get<double>(value) - 0.7, 2);
   return -sum;
 }
-
-Space Square() { return MakeSpace({Float("x", 0, 1), Float("y", 0, 1)}); }
 
 EarlierStudy Earlier(double sign) {
   EarlierStudy study{.name = "before", .trials = {}};
   Rng rng(11);
   for (int i = 1; i <= 25; ++i) {
     Point point = {{"x", rng.Uniform()}, {"y", rng.Uniform()}};
-    const double value = sign * 50 * Bowl(point) + 3;
+    const double value = sign * 50 * Peak(point) + 3;
     study.trials.push_back(Completed(i, std::move(point), value));
   }
   return study;
@@ -209,7 +210,7 @@ double BestAfter(int trials, std::vector<EarlierStudy> earlier, std::uint64_t se
   AskTell study = AskTell::Create(problem, {.name = "gp"}, seed).value();
   for (int i = 0; i < trials; ++i) {
     const AskTell::Asked asked = study.Ask().value().front();
-    EXPECT_THAT(study.Tell(asked.trial, {Bowl(asked.suggestion.point)}), IsOk());
+    EXPECT_THAT(study.Tell(asked.trial, {Peak(asked.suggestion.point)}), IsOk());
   }
   return study.Best()->values.front();
 }
@@ -262,13 +263,13 @@ TEST(WarmStart, TriesTheDefaultPointUnlessAnEarlierStudyDid) {
   EXPECT_EQ(origin(), "earlier study");
 }
 
-// The points of a study's trials, the values of which are `scale` times Bowl.
+// The points of a study's trials, the values of which are `scale` times Peak.
 std::vector<Observation> Search(const Problem& problem, int trials, double scale) {
   AskTell study = AskTell::Create(problem, {.name = "gp"}, 1).value();
   std::vector<Observation> done;
   for (int i = 1; i <= trials; ++i) {
     const AskTell::Asked asked = study.Ask().value().front();
-    const double value = scale * Bowl(asked.suggestion.point);
+    const double value = scale * Peak(asked.suggestion.point);
     EXPECT_THAT(study.Tell(asked.trial, {value}), IsOk());
     done.push_back(Completed(i, asked.suggestion.point, value));
   }
@@ -290,7 +291,7 @@ TEST(WarmStart, TheInitialDesignGoesOnWhereTheEarlierOneStopped) {
     EarlierStudy before{.name = "before", .trials = {}};
     for (std::size_t i = 0; i < known; ++i) {
       const Point& point = whole.points[i].point;
-      before.trials.push_back(Completed(static_cast<std::int64_t>(i) + 1, point, Bowl(point)));
+      before.trials.push_back(Completed(static_cast<std::int64_t>(i) + 1, point, Peak(point)));
     }
     problem.earlier = {before};
     const Suggestions rest = first(state);
@@ -332,8 +333,8 @@ TEST(WarmStart, EarlierStudiesTakeTurns) {
   EXPECT_EQ(asked[0].suggestion.note, "from the model of study 'before'");
   EXPECT_EQ(asked[1].suggestion.note, "from the model of study 'other'");
   EXPECT_EQ(asked[2].suggestion.origin, "initial design");
-  EXPECT_GT(Bowl(asked[0].suggestion.point), -0.02);
-  EXPECT_LT(Bowl(asked[1].suggestion.point), -0.2);
+  EXPECT_GT(Peak(asked[0].suggestion.point), -0.02);
+  EXPECT_LT(Peak(asked[1].suggestion.point), -0.2);
   // Failures say nothing of the values: what follows is theirs to choose.
   for (const AskTell::Asked& trial : asked) EXPECT_THAT(study.TellFailed(trial.trial), IsOk());
   EXPECT_EQ(study.Ask().value().front().suggestion.origin, "earlier study");

@@ -88,7 +88,7 @@ TEST(Coordinates, CellsAndIndicesAreInverse) {
   }
 }
 
-double Distance(const FeatureMap& features, const Coordinates& a, const Coordinates& b) {
+double FeatureDistance(const FeatureMap& features, const Coordinates& a, const Coordinates& b) {
   const Eigen::MatrixXd rows = features.Matrix({a, b});
   return (rows.row(0) - rows.row(1)).norm();
 }
@@ -100,17 +100,17 @@ TEST(Features, DistancesFollowTheKindOfParameter) {
   const Coordinates adam = {0.2, 0.5, 0.125, 0.5, 0.1, 0.25, 0.5};
   Coordinates other = adam;
   other[0] = 0.7;
-  EXPECT_NEAR(Distance(features, adam, other), 0.5, 1e-12);
+  EXPECT_NEAR(FeatureDistance(features, adam, other), 0.5, 1e-12);
   other = adam;
   other[2] =
       0.375;  // 16 and 32 of [16, 32, 64, 128]: a third of the way on the scale of logarithms.
-  EXPECT_NEAR(Distance(features, adam, other), 1.0 / 3.0, 1e-12);
+  EXPECT_NEAR(FeatureDistance(features, adam, other), 1.0 / 3.0, 1e-12);
   other = adam;
   other[3] = 5.0 / 6.0;
-  EXPECT_NEAR(Distance(features, adam, other), 1.0, 1e-12);
+  EXPECT_NEAR(FeatureDistance(features, adam, other), 1.0, 1e-12);
   other = adam;
   other[4] = 0.9;  // Inactive: makes no difference.
-  EXPECT_EQ(Distance(features, adam, other), 0.0);
+  EXPECT_EQ(FeatureDistance(features, adam, other), 0.0);
 }
 
 // 90,000 of them in a column each would take a gigabyte for some hundreds of candidates.
@@ -132,10 +132,10 @@ TEST(Features, VeryManyChoicesTakeFewColumnsAndAreAboutEquallyFarApart) {
     space.Round(a);
     space.Round(b);
     if (a == b) continue;
-    const double distance = Distance(features, a, b);
+    const double distance = FeatureDistance(features, a, b);
     least = std::min(least, distance);
     most = std::max(most, distance);
-    EXPECT_EQ(Distance(features, a, a), 0.0);
+    EXPECT_EQ(FeatureDistance(features, a, a), 0.0);
   }
   EXPECT_GT(least, 0.7);
   EXPECT_LT(most, 1.3);
@@ -150,10 +150,10 @@ TEST(Features, AllActiveValuesAreEquallyFarFromInactivity) {
   Coordinates adam = {0.2, 0.5, 0.125, 0.5, 0.0, 0.25, 0.5};
   Coordinates sgd = adam;
   sgd[3] = 1.0 / 6.0;
-  const double at_zero = Distance(features, adam, sgd);
+  const double at_zero = FeatureDistance(features, adam, sgd);
   for (const double momentum : {0.3, 0.8, 1.0}) {
     sgd[4] = momentum;
-    EXPECT_NEAR(Distance(features, adam, sgd), at_zero, 1e-12);
+    EXPECT_NEAR(FeatureDistance(features, adam, sgd), at_zero, 1e-12);
   }
 }
 
@@ -261,7 +261,7 @@ INSTANTIATE_TEST_SUITE_P(Table,
                                            std::vector<double>{5e-324, 0.0},
                                            std::vector<double>{1.0, 1.0, 1.0, 0.0}));
 
-Problem Minimise(std::vector<std::string> metrics) {
+Problem MinimiseMetrics(std::vector<std::string> metrics) {
   Problem problem{.space = Space::Create({{.name = "x", .domain = FloatDomain{}}}).value(),
                   .objectives = {}};
   for (std::string& metric : metrics) {
@@ -271,7 +271,7 @@ Problem Minimise(std::vector<std::string> metrics) {
 }
 
 TEST(EncodedTrials, SortsTrialsByWhatTheyAreWorth) {
-  const Problem problem = Minimise({"loss"});
+  const Problem problem = MinimiseMetrics({"loss"});
   const CoordinateSpace coordinates(problem.space);
   const auto at = [](double x) { return Point{{"x", x}}; };
   const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -291,7 +291,7 @@ TEST(EncodedTrials, SortsTrialsByWhatTheyAreWorth) {
 }
 
 TEST(EncodedTrials, ATrialThatWasStoppedCountsAsItsExpectedEnd) {
-  Problem problem = Minimise({"loss"});
+  Problem problem = MinimiseMetrics({"loss"});
   const auto stopped = [](double x, double last, double end) {
     return Observation{.trial = TrialNumber(static_cast<int>(100 * x)),
                        .point = Point{{"x", x}},
@@ -323,7 +323,7 @@ TEST(EncodedTrials, ATrialThatWasStoppedCountsAsItsExpectedEnd) {
 }
 
 TEST(EncodedTrials, ATrialMissesNoObjectiveButMayMissAConstraint) {
-  Problem problem = Minimise({"loss", "cost"});
+  Problem problem = MinimiseMetrics({"loss", "cost"});
   problem.objectives[1].goal = Goal::kMaximize;
   problem.outcome_constraints = {"a <= 1", "b <= 1"};
   const CoordinateSpace coordinates(problem.space);
@@ -345,7 +345,7 @@ TEST(EncodedTrials, ATrialMissesNoObjectiveButMayMissAConstraint) {
 }
 
 TEST(EncodedTrials, ReadsOnlyWhatIsNew) {
-  const Problem problem = Minimise({"loss"});
+  const Problem problem = MinimiseMetrics({"loss"});
   const CoordinateSpace coordinates(problem.space);
   std::vector<Observation> trials;
   for (int i = 1; i <= 20; ++i) {

@@ -9,6 +9,7 @@
 #include "algorithms/gaussian_process/gp_optimizer.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/algorithms/gaussian_process/bowl.h"
 #include "tests/algorithms/spaces.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/core/rng.h"
@@ -20,12 +21,9 @@ namespace {
 using ::testing::HasSubstr;
 using testing::IsOk;
 using testing::Log;
+using ::vernier::testing::Minimise;
 
-Problem Minimise(Space space) {
-  return {.space = std::move(space), .objectives = {{.metric = "loss", .goal = Goal::kMinimize}}};
-}
-
-std::unique_ptr<Optimizer> NewGp(const Problem& problem) {
+std::unique_ptr<Optimizer> NewGpOf(const Problem& problem) {
   return NewGpOptimizer(problem, {.name = "gp", .options = {}}).value();
 }
 
@@ -35,7 +33,7 @@ TEST(GpBoundedWork, LearnsOfVeryManyChoices) {
   const Space space =
       Space::Create({{.name = "word", .domain = words}, {.name = "x", .domain = FloatDomain{}}})
           .value();
-  const auto optimizer = NewGp(Minimise(space));
+  const auto optimizer = NewGpOf(Minimise(space));
   EXPECT_EQ(optimizer->version(), "17");
   std::vector<Observation> trials;
   std::string state;
@@ -80,7 +78,7 @@ Suggestion AfterRandomTrials(const Problem& problem, int n) {
                             slacks}),
                 IsOk());
   }
-  const auto gp = NewGp(problem);
+  const auto gp = NewGpOf(problem);
   return gp->Suggest(log.Snapshot(), {}, "", Rng(1), 1, {}).value().points.front();
 }
 
@@ -99,7 +97,7 @@ TEST(GpBoundedWork, ProposesQuasiRandomPointsWhereModelsWouldCostTooMuch) {
   EXPECT_EQ(suggestion.note,
             "a quasi-random point: models of 101 metrics over 1000 parameters would cost more than "
             "a suggestion may");
-  const auto gp = NewGp(problem);
+  const auto gp = NewGpOf(problem);
   EXPECT_FALSE(gp->has_model());
   EXPECT_EQ(gp->version(), "16");
   EXPECT_EQ(gp->Predict(TrialLog(problem).Snapshot(), "", {}, {}).status().code(),

@@ -20,6 +20,7 @@
 #include "algorithms/gaussian_process/surrogate.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/algorithms/gaussian_process/bowl.h"
 #include "tests/algorithms/spaces.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/core/error.h"
@@ -35,28 +36,14 @@ using ::testing::Key;
 using testing::Log;
 using testing::StatusIs;
 using ::testing::UnorderedElementsAre;
-
-Problem Minimise(Space space) {
-  return {.space = std::move(space), .objectives = {{.metric = "loss", .goal = Goal::kMinimize}}};
-}
-
-Space Square(std::vector<std::string> constraints = {}) {
-  return Space::Create(
-             {{.name = "x", .domain = FloatDomain{}}, {.name = "y", .domain = FloatDomain{}}},
-             std::move(constraints))
-      .value();
-}
+using ::vernier::testing::Bowl;
+using ::vernier::testing::Get;
+using ::vernier::testing::Minimise;
+using ::vernier::testing::Square;
 
 std::unique_ptr<Optimizer> NewGp(const Space& space,
                                  Choice choice = {.name = "gp", .options = {}}) {
   return NewGpOptimizer(Minimise(space), choice).value();
-}
-
-double Get(const Point& point, const std::string& name) { return std::get<double>(point.at(name)); }
-
-// Least at (0.7, 0.2).
-double Bowl(const Point& point) {
-  return std::pow(Get(point, "x") - 0.7, 2) + 3.0 * std::pow(Get(point, "y") - 0.2, 2);
 }
 
 std::vector<Observation> RandomTrials(const Space& space, int n) {

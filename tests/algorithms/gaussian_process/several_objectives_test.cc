@@ -13,6 +13,7 @@
 #include "algorithms/numerics/normal.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/algorithms/gaussian_process/bowl.h"
 #include "tests/algorithms/spaces.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/core/rng.h"
@@ -26,9 +27,12 @@ using gp::ObjectiveVector;
 using gp::Prediction;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::vernier::testing::Bowl;
+using ::vernier::testing::Get;
 using ::vernier::testing::Log;
+using ::vernier::testing::Square;
 
-std::vector<ObjectiveVector> RandomPoints(std::size_t n, std::size_t objectives, Rng& rng) {
+std::vector<ObjectiveVector> RandomVectors(std::size_t n, std::size_t objectives, Rng& rng) {
   std::vector<ObjectiveVector> points(n, ObjectiveVector(objectives));
   for (ObjectiveVector& point : points) {
     for (double& value : point) value = rng.Uniform();
@@ -82,7 +86,7 @@ TEST_P(Boxes, HoldEveryImprovementOnce) {
   Rng rng(objectives);
   const ObjectiveVector reference(objectives, 0.2);
   for (const std::size_t n : {0u, 1u, 2u, 7u, 20u}) {
-    std::vector<ObjectiveVector> points = RandomPoints(n, objectives, rng);
+    std::vector<ObjectiveVector> points = RandomVectors(n, objectives, rng);
     if (n > 2) points[1] = points[0];        // Twice the same.
     if (n > 2) points[2][0] = points[0][0];  // The same in one objective.
     const BoxDecomposition d = Decompose(points, reference);
@@ -150,7 +154,7 @@ TEST_P(Boxes, GiveTheExpectedGain) {
   Rng rng(10 + objectives);
   const ObjectiveVector reference(objectives, 0.1);
   for (const std::size_t n : {0u, 3u, 8u}) {
-    const std::vector<ObjectiveVector> points = RandomPoints(n, objectives, rng);
+    const std::vector<ObjectiveVector> points = RandomVectors(n, objectives, rng);
     const std::vector<Prediction> predictions = RandomPredictions(objectives, rng);
     const double gain =
         std::exp(gp::LogExpectedHypervolumeGain(Decompose(points, reference), predictions));
@@ -162,7 +166,7 @@ TEST_P(Boxes, GiveTheGradientOfTheGain) {
   const std::size_t objectives = GetParam();
   Rng rng(20 + objectives);
   const BoxDecomposition d =
-      Decompose(RandomPoints(8, objectives, rng), ObjectiveVector(objectives, 0.1));
+      Decompose(RandomVectors(8, objectives, rng), ObjectiveVector(objectives, 0.1));
   for (const double variance :
        {1.0, 1e-4}) {  // The second: far in the tail, the gain next to nothing.
     std::vector<Prediction> predictions = RandomPredictions(objectives, rng);
@@ -197,14 +201,6 @@ TEST(ExpectedGain, OfOneObjectiveIsTheExpectedImprovement) {
     EXPECT_EQ(gp::LogExpectedHypervolumeGain(d, at), improvement);
   }
 }
-
-Space Square() {
-  return Space::Create(
-             {{.name = "x", .domain = FloatDomain{}}, {.name = "y", .domain = FloatDomain{}}})
-      .value();
-}
-
-double Get(const Point& point, const std::string& name) { return std::get<double>(point.at(name)); }
 
 double Distance(const Point& point, double x, double y) {
   return std::hypot(Get(point, "x") - x, Get(point, "y") - y);
@@ -263,11 +259,7 @@ TEST(GpOptimizer, SpreadsOverTheFrontOfTwoObjectives) {
   EXPECT_GT(HypervolumeOfTwo(front, {-0.6, -0.6}), 0.155);
 }
 
-// Least at (0.7, 0.2), where the constraint is broken.
-double Bowl(const Point& point) {
-  return std::pow(Get(point, "x") - 0.7, 2) + 3.0 * std::pow(Get(point, "y") - 0.2, 2);
-}
-
+// The bowl is least where the constraint is broken.
 Problem Constrained() {
   return {.space = Square(),
           .objectives = {{.metric = "loss", .goal = Goal::kMinimize}},

@@ -16,7 +16,8 @@ SHARED = {("src/cli", "ExitCodeOf"), ("src/codec", "Describe"), ("src/codec", "F
 TYPE = re.compile(r"(?:struct|class|enum class|enum)\s+(\w+)")
 # What begins in the first column, and is followed by its arguments or its value: `absl::Time At(double seconds) {`.
 OTHER = re.compile(r"(?:[\w:<>,&*\[\]]+ )*?[\w:<>,&*\[\]]+[ &*]+(\w+)(?:\(|\{|\[| = | =$)")
-IGNORED = re.compile(r"(?:[ #}/{]|TEST|TYPED_TEST|INSTANTIATE|REGISTER|MATCHER_P|using |namespace |template|static_assert|extern )")
+IGNORED = re.compile(r"(?:[ #}/{]|TEST|TYPED_TEST|INSTANTIATE|REGISTER|MATCHER_P|"
+                     r"using |namespace |template|static_assert|extern )")
 MATCHER = re.compile(r"MATCHER(?:_P\d?)?\((\w+)")
 
 

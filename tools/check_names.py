@@ -8,11 +8,10 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Folders whose files belong to the target of the folder above.
-PARTS = ("src/cli/commands", "algorithms/gaussian_process/", "tests/algorithms/early_stopping", "tests/algorithms/grid",
-         "tests/algorithms/quasi_random", "tests/algorithms/random", "tests/algorithms/sampling")
 # Overloads that headers declare.
-SHARED = {("src/cli", "ExitCodeOf"), ("src/codec", "Describe"), ("src/codec", "Form"), ("src/core", "IsFinished")}
+SHARED = {("src/cli", "ExitCodeOf"), ("src/codec", "Describe"), ("src/codec", "Form"), ("src/core", "IsFinished"),
+          ("src/launch", "Describe")}
+NAMESPACE = re.compile(r"^namespace ([\w:]+)", re.MULTILINE)
 TYPE = re.compile(r"(?:struct|class|enum class|enum)\s+(\w+)")
 # What begins in the first column, and is followed by its arguments or its value: `absl::Time At(double seconds) {`.
 OTHER = re.compile(r"(?:[\w:<>,&*\[\]]+ )*?[\w:<>,&*\[\]]+[ &*]+(\w+)(?:\(|\{|\[| = | =$)")
@@ -29,15 +28,15 @@ def names(text):
 
 
 def main():
-    owners = collections.defaultdict(set)
+    owners = collections.defaultdict(set)  # By folder of the target, namespace and name.
     for path in sorted(path for top in ("algorithms", "src", "tests") for path in (ROOT / top).rglob("*.cc")):
-        folder = path.parent.relative_to(ROOT).as_posix()
-        if folder.startswith(PARTS):
-            folder = folder.rpartition("/")[0]
-        for name in names(path.read_text()):
-            owners[folder, name].add(path.name)
+        folder = next(parent for parent in path.parents if (parent / "CMakeLists.txt").exists()).relative_to(ROOT).as_posix()
+        text = path.read_text()
+        space = NAMESPACE.search(text)
+        for name in names(text):
+            owners[folder, space and space.group(1), name].add(path.relative_to(ROOT / folder).as_posix())
     failures = 0
-    for (folder, name), files in sorted(owners.items()):
+    for (folder, _, name), files in sorted(owners.items(), key=str):
         if name != "main" and len(files) > 1 and (folder, name) not in SHARED:
             print(f"{folder}: '{name}' is defined in {', '.join(sorted(files))}: rename one, or share it in a header")
             failures += 1

@@ -62,6 +62,10 @@ std::optional<std::string> SocketPathOf(const std::string& address) {
   return std::string(path);
 }
 
+std::string SocketOrPort(const std::string& path) {
+  return path.size() > kLongestSocketPath ? "127.0.0.1:0" : std::string(kUnix) + path;
+}
+
 absl::Status CheckListenAddress(const std::string& address, bool allow_remote) {
   if (IsUnix(address)) {
     const std::string path = SocketPathOf(address).value_or(address.substr(address.find(':') + 1));

@@ -18,6 +18,9 @@ bool IsLocal(const std::string& address);
 // The path of a unix socket in the file system; nothing for addresses that any program of the host can connect to.
 std::optional<std::string> SocketPathOf(const std::string& address);
 
+// The address of a socket at `path`, or a free port of loopback if the path is too long for a socket.
+std::string SocketOrPort(const std::string& path);
+
 // Checks an address.  InvalidArgument: a FieldError at "listen": it is malformed, or other hosts reach it without
 // `allow_remote`.
 absl::Status CheckListenAddress(const std::string& address, bool allow_remote);

@@ -31,8 +31,6 @@
 namespace vernier::cli {
 namespace {
 
-constexpr char kInMemory[] = ":memory:";
-
 // Targets with a scheme of gRPC's name resolution pass unchecked; gRPC knows them best.
 absl::Status CheckTarget(const std::string& target) {
   for (const char* scheme : {"unix:", "unix-abstract:", "dns:", "ipv4:", "ipv6:"}) {
@@ -59,7 +57,7 @@ bool IsSuspended(std::int64_t process) {
 
 absl::Status CheckStoreExists(const std::string& store) {
   std::error_code error;
-  if (store == kInMemory || std::filesystem::exists(store, error)) return absl::OkStatus();
+  if (store == app::kInMemory || std::filesystem::exists(store, error)) return absl::OkStatus();
   // A store in a folder that cannot be looked into may be there all the same.
   absl::Status folder = app::CheckStoreFolder(store);
   if (!folder.ok() && !absl::IsNotFound(folder)) return folder;
@@ -102,7 +100,7 @@ absl::StatusOr<Connection> Connection::Open(const ServerChoice& choice) {
   if (!exists.ok() && app::FindStoreOwner(choice.store).has_value()) exists = absl::OkStatus();
   const bool is_refused = choice.missing == MissingStore::kRefuse || !absl::IsNotFound(exists);
   if (!exists.ok() && is_refused) return exists;
-  if (!exists.ok() && choice.missing == MissingStore::kDoWithout) options.store = kInMemory;
+  if (!exists.ok() && choice.missing == MissingStore::kDoWithout) options.store = app::kInMemory;
   return OpenWithEngine(options);
 }
 

@@ -16,6 +16,7 @@
 
 #include "fmt/format.h"
 #include "src/app/configuration.h"
+#include "src/app/listen_address.h"
 #include "src/cli/arguments.h"
 #include "src/cli/hint.h"
 #include "src/cli/interrupts.h"
@@ -42,13 +43,11 @@ using Stub = Connection::Stub;
 // Suffix of a run's socket, beside its store.
 constexpr char kSocket[] = ".sock";
 
-// A socket beside the store, or a port if the path is too long for a socket: sun_path holds 108 bytes with the final
-// zero (unix(7)).
+// A socket beside the store, if its path is short enough for one.
 std::string AddressOfStore(const std::string& store) {
-  constexpr std::size_t kLongestSocketPath = 107;
   std::error_code error;
   const std::string path = std::filesystem::absolute(store, error).string() + kSocket;
-  return error || path.size() > kLongestSocketPath ? "127.0.0.1:0" : "unix:" + path;
+  return error ? "127.0.0.1:0" : app::SocketOrPort(path);
 }
 
 absl::StatusOr<std::string> FreeName(Connection& connection, const std::string& name) {

@@ -15,6 +15,7 @@
 
 #include "fmt/format.h"
 #include "src/app/clean_up.h"
+#include "src/app/listen_address.h"
 #include "src/base/temporary_folder.h"
 #include "src/cli/arguments.h"
 #include "src/cli/hint.h"
@@ -53,13 +54,6 @@ constexpr int kLogLines = 15;
 
 std::string Field(std::string_view name, std::string_view value) {
   return fmt::format("{:<12}{}\n", name, value);
-}
-
-// Where programs may report: a socket, or a port if the path is too long for a socket address (sun_path, 108 bytes with
-// the final zero).
-std::string AddressOfSocket(const std::string& socket) {
-  constexpr std::size_t kLongestSocketPath = 107;
-  return socket.size() > kLongestSocketPath ? "127.0.0.1:0" : "unix:" + socket;
 }
 
 // Removes from the folders that nodes share what the trial left there. What it left here goes with the temporary folder.
@@ -503,7 +497,7 @@ absl::StatusOr<ExitCode> CheckStudy(Context& context, const CheckArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(const base::TemporaryFolder folder, base::TemporaryFolder::Create());
   VERNIER_ASSIGN_OR_RETURN(app::ServerOptions options,
                            EngineOptionsOf(folder.path() + "/store.db", args.capacity));
-  options.listen = {AddressOfSocket(folder.path() + "/socket")};
+  options.listen = {app::SocketOrPort(folder.path() + "/socket")};
   std::string directory;
   const auto run = [&]() -> absl::StatusOr<ExitCode> {
     VERNIER_ASSIGN_OR_RETURN(Connection connection, Connection::OpenWithEngine(options));

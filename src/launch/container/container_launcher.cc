@@ -42,14 +42,14 @@ namespace fs = std::filesystem;
 
 // Folder of the fetch in the attempt's folder. No role has this name.
 constexpr char kFolder[] = "images";
-constexpr char kScript[] = "fetch_images.sh";
+constexpr char kFetchScript[] = "fetch_images.sh";
 constexpr char kFetching[] = "fetching its container images";
 // Exit status of fetch_images.sh.
 constexpr int kEngineIsDown = 3;
 // Limit of the stored output of a fetch. A choice: engines print a progress line per layer, and only the end is shown.
-constexpr std::int64_t kOutputBytes = std::int64_t{16} << 20;
+constexpr std::int64_t kFetchOutputBytes = std::int64_t{16} << 20;
 // A choice: an interrupted pull leaves nothing worth saving.
-constexpr std::int64_t kGraceMs = 1000;
+constexpr std::int64_t kFetchGraceMs = 1000;
 
 // Why a gang cannot start.
 struct Trouble {
@@ -58,7 +58,7 @@ struct Trouble {
 };
 
 // A gang that is placed and not yet started by the wrapped launcher.
-struct Waiting {
+struct WaitingForImages {
   GangProgram program;
   std::string folder;
   std::optional<Trouble> trouble;
@@ -143,7 +143,7 @@ class ContainerLauncher final : public Launcher {
     // A gang without room, or of nobody's, is no reason to fetch.
     VERNIER_RETURN_IF_ERROR(launcher_->Check(gang.id).status());
     if (!waiting_.contains(gang.id)) {
-      VERNIER_ASSIGN_OR_RETURN(Waiting waiting, Fetch(gang));
+      VERNIER_ASSIGN_OR_RETURN(WaitingForImages waiting, Fetch(gang));
       waiting_.emplace(gang.id, std::move(waiting));
     }
     return Advance(gang.id);
@@ -229,10 +229,10 @@ class ContainerLauncher final : public Launcher {
 
   // Starts fetching the images for a placed gang, unless it was started before. An engine that has disappeared is not
   // the job's fault.
-  absl::StatusOr<Waiting> Fetch(const GangProgram& gang) const {
-    Waiting waiting{.program = gang,
-                    .folder = fmt::format("{}/{}", gang.placed.directory, kFolder),
-                    .trouble = std::nullopt};
+  absl::StatusOr<WaitingForImages> Fetch(const GangProgram& gang) const {
+    WaitingForImages waiting{.program = gang,
+                             .folder = fmt::format("{}/{}", gang.placed.directory, kFolder),
+                             .trouble = std::nullopt};
     const absl::StatusOr<ContainerEngine> engine = host_->Engine();
     if (!engine.ok()) {
       waiting.trouble = {FailureClass::kInternal, std::string(engine.status().message())};
@@ -247,12 +247,12 @@ class ContainerLauncher final : public Launcher {
                      const std::string& folder) const {
     const std::error_code error = base::MakePrivateFolders(folder);
     if (error) return NotWritten("cannot create folder", folder, error.value());
-    const std::string script = fmt::format("{}/{}", folder, kScript);
+    const std::string script = fmt::format("{}/{}", folder, kFetchScript);
     SupervisedProgram fetching{.argv = {"/bin/sh", script, EngineName(engine.kind), engine.program},
                                .env = {{kReplicaVariable, folder}},
                                .directory = folder,
-                               .grace_ms = kGraceMs,
-                               .output_bytes = kOutputBytes};
+                               .grace_ms = kFetchGraceMs,
+                               .output_bytes = kFetchOutputBytes};
     for (const std::string& image : images) {
       for (std::string word : {image, ImageSource(engine, image), ImageFile(engine, image)}) {
         fetching.argv.push_back(std::move(word));
@@ -271,7 +271,7 @@ class ContainerLauncher final : public Launcher {
   absl::Status Advance(const AttemptId& id) {
     const auto found = waiting_.find(id);
     if (found == waiting_.end() || found->second.trouble.has_value()) return absl::OkStatus();
-    Waiting& waiting = found->second;
+    WaitingForImages& waiting = found->second;
     const ReplicaObservation fetching = Observe(waiting.folder);
     if (!IsDown(fetching)) return absl::OkStatus();
     waiting.trouble = Judge(ImagesOf(waiting.program), waiting.folder, fetching);
@@ -315,7 +315,7 @@ class ContainerLauncher final : public Launcher {
   mutable absl::Mutex mu_;
   std::map<Images, Fetching> fetchings_ ABSL_GUARDED_BY(mu_);
   std::set<Images> present_;  // Present at some time in this process's life.
-  std::map<AttemptId, Waiting> waiting_;
+  std::map<AttemptId, WaitingForImages> waiting_;
   std::vector<std::string> abandoned_;  // Folders of fetches that must be ended.
 };
 

@@ -130,10 +130,10 @@ std::string RestartsOf(const ReplicaObservation& replica) {
 }
 
 // The message: the cause, all about the replica to blame, then a sentence for each of the first other failed replicas.
-std::string Describe(const std::vector<Fault>& faults,
-                     std::size_t first,
-                     std::size_t blamed,
-                     std::span<const ReplicaObservation> replicas) {
+std::string DescribeFaults(const std::vector<Fault>& faults,
+                           std::size_t first,
+                           std::size_t blamed,
+                           std::span<const ReplicaObservation> replicas) {
   std::set<std::size_t> named = {faults[blamed].replica};
   std::string message = CauseOf(faults[blamed]) + faults[blamed].failure.message +
                         RestartsOf(replicas[faults[blamed].replica]) + LastLineOf(faults[blamed]);
@@ -161,7 +161,7 @@ Judgement Blame(const GangTraits& gang,
   return {.gang_end = {.state = blamed.lost ? AttemptState::kLost : AttemptState::kFailed,
                        .failure = blamed.failure.failure,
                        .transient = blamed.transient,
-                       .message = Describe(faults, first, at, replicas),
+                       .message = DescribeFaults(faults, first, at, replicas),
                        .time = now},
           .lost_peer = blamed.lost_peer()};
 }

@@ -36,14 +36,13 @@ namespace {
 constexpr std::int64_t kMostPackage = std::int64_t{4} << 30;
 
 namespace fs = std::filesystem;
-using Phase = EnvironmentState::Phase;
 
-constexpr char kScript[] = "install_packages.py";
+constexpr char kInstallScript[] = "install_packages.py";
 constexpr char kEnvironment[] = "environment";
 // Limit of the stored output of pip. A choice: it prints some lines per package.
-constexpr std::int64_t kOutputBytes = std::int64_t{16} << 20;
+constexpr std::int64_t kInstallOutputBytes = std::int64_t{16} << 20;
 // A choice: a partial environment is removed and made anew anyway.
-constexpr std::int64_t kGraceMs = 1000;
+constexpr std::int64_t kInstallGraceMs = 1000;
 
 // Reads a package file. Symbolic links are allowed: users keep packages where they like.
 std::optional<std::string> ReadPackage(const std::string& path) {
@@ -119,15 +118,15 @@ absl::Status PythonEnvironments::Begin(const EnvironmentRequest& request,
                                        const std::string& folder) const {
   const std::error_code error = base::MakePrivateFolders(folder);
   if (error) return NotWritten("cannot create folder", folder, error.value());
-  const std::string script = folder + "/" + kScript;
+  const std::string script = folder + "/" + kInstallScript;
   SupervisedProgram installer{.argv = {request.runtime.python,
                                        script,
                                        fmt::format("{}/{}", folder, kEnvironment),
                                        request.runtime.wheels},
                               .env = {{"PYTHONUNBUFFERED", "1"}},
                               .directory = folder,
-                              .grace_ms = kGraceMs,
-                              .output_bytes = kOutputBytes};
+                              .grace_ms = kInstallGraceMs,
+                              .output_bytes = kInstallOutputBytes};
   installer.argv.insert(installer.argv.end(), request.packages.begin(), request.packages.end());
   installer.env.emplace_back(kReplicaVariable, folder);
   if (!ReplaceFile(script, kInstallPackages, /*durable=*/false) ||
@@ -159,11 +158,12 @@ EnvironmentState PythonEnvironments::Check(const std::string& name) const {
   const ReplicaObservation installer = Observe(folder);
   if (!IsDown(installer)) return {};
   if (installer.exit.exit_code == 0) {
-    return {.phase = Phase::kReady,
+    return {.phase = EnvironmentState::Phase::kReady,
             .python = fmt::format("{}/{}/bin/python", folder, kEnvironment)};
   }
   const std::string& error = installer.exit.error;
-  return {.phase = Phase::kFailed, .reason = error.empty() ? OutputTail(folder) : error};
+  return {.phase = EnvironmentState::Phase::kFailed,
+          .reason = error.empty() ? OutputTail(folder) : error};
 }
 
 std::string PythonEnvironments::LastLine(const std::string& name) const {

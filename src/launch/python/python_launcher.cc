@@ -43,7 +43,7 @@ struct Need {
 };
 
 // A gang that is placed and not yet started by the wrapped launcher.
-struct Waiting {
+struct WaitingForPackages {
   GangProgram program;
   Need need;
   std::string failure;  // Why it cannot start; empty: it can.
@@ -261,7 +261,7 @@ class PythonLauncher final : public Launcher {
       return launcher_->Start(WithInterpreter(gang, runtime.python));
     }
     if (!waiting_.contains(gang.id)) {
-      VERNIER_ASSIGN_OR_RETURN(Waiting waiting, Wait(gang));
+      VERNIER_ASSIGN_OR_RETURN(WaitingForPackages waiting, Wait(gang));
       waiting_.emplace(gang.id, std::move(waiting));
     }
     return Advance(gang.id);
@@ -276,20 +276,21 @@ class PythonLauncher final : public Launcher {
   }
 
   // Starts making the environment. Usually Prepare has made it already.
-  absl::StatusOr<Waiting> Wait(const GangProgram& gang) const {
+  absl::StatusOr<WaitingForPackages> Wait(const GangProgram& gang) const {
     absl::StatusOr<Need> need = Begin(*gang.python, gang.replicas.front().directory);
     if (absl::IsInvalidArgument(need.status())) {
-      return Waiting{.program = gang, .need = {}, .failure = std::string(need.status().message())};
+      return WaitingForPackages{
+          .program = gang, .need = {}, .failure = std::string(need.status().message())};
     }
     VERNIER_RETURN_IF_ERROR(need.status());
-    return Waiting{.program = gang, .need = *std::move(need), .failure = ""};
+    return WaitingForPackages{.program = gang, .need = *std::move(need), .failure = ""};
   }
 
   // Checks the installation, and starts the gang once it is done.
   absl::Status Advance(const AttemptId& id) {
     const auto found = waiting_.find(id);
     if (found == waiting_.end() || !found->second.failure.empty()) return absl::OkStatus();
-    Waiting& waiting = found->second;
+    WaitingForPackages& waiting = found->second;
     const absl::StatusOr<EnvironmentState> state = Look(waiting.need);
     if (absl::IsInvalidArgument(state.status())) {
       waiting.failure = std::string(state.status().message());
@@ -314,7 +315,7 @@ class PythonLauncher final : public Launcher {
   const std::map<std::string, PythonRuntime> runtimes_;
   Executor* const executor_;
   const Clock& clock_;
-  std::map<AttemptId, Waiting> waiting_;
+  std::map<AttemptId, WaitingForPackages> waiting_;
   mutable absl::Mutex mu_;
   std::map<AttemptId, Installation> installations_ ABSL_GUARDED_BY(mu_);
   // Gangs whose packages are installed; they may wait for room for long, and packages are hashed only once.

@@ -40,7 +40,7 @@ if(VERNIER_MOLD)
   add_link_options(-fuse-ld=mold)
 endif()
 # A linker leaves out what a program does not call by sections, and an object holds six files.
-add_compile_options($<$<NOT:$<CONFIG:Debug>>:-ffunction-sections> $<$<NOT:$<CONFIG:Debug>>:-fdata-sections>)
+add_compile_options("$<$<NOT:$<CONFIG:Debug>>:-ffunction-sections;-fdata-sections>")
 add_link_options($<$<NOT:$<CONFIG:Debug>>:-Wl,--gc-sections>)
 
 option(VERNIER_WERROR "Treat warnings as errors" OFF)

@@ -6,6 +6,9 @@ function(vernier_numerical target)
   target_compile_options(${target} PRIVATE
     $<$<CONFIG:RelWithDebInfo>:-O3>
     $<$<AND:$<CONFIG:RelWithDebInfo>,$<CXX_COMPILER_ID:GNU>>:-Wno-maybe-uninitialized>)
+  if(VERNIER_SANITIZE)  # All else is compiled without, which takes two thirds of the time.
+    target_compile_options(${target} PRIVATE -O1)
+  endif()
 endfunction()
 
 # Compiles six files of a target at a time: most of the time goes into headers and templates, which files share. So names at the
@@ -53,7 +56,7 @@ function(vernier_library name)
   elseif(NOT arg_HEADERS)
     set(arg_HEADERS common)
   endif()
-  if(NOT arg_NUMERICAL)  # What is inlined where decides the last bits of numbers.
+  if(NOT arg_NUMERICAL OR VERNIER_SANITIZE)  # What is inlined where decides the last bits of numbers, which sanitizers may change.
     vernier_merge(vernier_${name})
   endif()
   target_precompile_headers(vernier_${name} REUSE_FROM vernier_headers_${arg_HEADERS})
@@ -87,8 +90,8 @@ endfunction()
 # vernier_test(NAME SOURCES … [DEPS …] [LABELS …] [TIMEOUT seconds] [ENVIRONMENT …] [OPTIMISED] [ONE_THREAD])
 #   One GoogleTest program, each of its tests known to ctest. LABELS default to unit. Compiling a test well takes longer than
 #   running it badly, so its own files are not optimised, unless they compute much, or share inline functions with code
-#   whose numbers depend on how it is compiled (Eigen). ONE_THREAD: starts no thread and nor does what it tests, so that
-#   ThreadSanitizer has nothing to see and does without it.
+#   whose numbers, and whose blocks of memory with sanitizers, depend on how it is compiled (Eigen). ONE_THREAD: starts no
+#   thread and nor does what it tests, so that ThreadSanitizer has nothing to see and does without it.
 function(vernier_test name)
   cmake_parse_arguments(arg "OPTIMISED;ONE_THREAD" "TIMEOUT" "SOURCES;DEPS;LABELS;ENVIRONMENT" ${ARGN})
   if(arg_ONE_THREAD AND VERNIER_SANITIZE MATCHES thread)
@@ -107,6 +110,7 @@ function(vernier_test name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   if(arg_OPTIMISED)
+    target_compile_options(${name} PRIVATE ${VERNIER_OPTIMISED_TEST_OPTIONS})
     target_precompile_headers(${name} REUSE_FROM vernier_test_headers_optimised)
   else()
     target_compile_options(${name} PRIVATE -O0)
@@ -115,8 +119,33 @@ function(vernier_test name)
   vernier_merge(${name})
   target_compile_options(${name} PRIVATE ${VERNIER_PRECOMPILED_OPTIONS})
   vernier_link_sanitizer(${name})
-  include(GoogleTest)
-  # Names alone: values would be printed as bytes, addresses among them.
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES
-    PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${arg_ENVIRONMENT}")
+  vernier_discover_tests(${name} LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${arg_ENVIRONMENT}")
+endfunction()
+
+# vernier_discover_tests(PROGRAM LABELS … TIMEOUT seconds [PREFIX prefix] [FILTER filter] [ENVIRONMENT …])
+#   Makes the tests of a GoogleTest program that FILTER selects known to ctest, as PREFIX and their names. With sanitizers a program
+#   starts slowly: there a test is a share of the program's tests, as many as six files have.
+function(vernier_discover_tests program)
+  cmake_parse_arguments(arg "" "TIMEOUT;PREFIX;FILTER" "LABELS;ENVIRONMENT" ${ARGN})
+  if(NOT VERNIER_SANITIZE)
+    include(GoogleTest)
+    # Names alone: values would be printed as bytes, addresses among them.
+    gtest_discover_tests(${program} DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES
+      TEST_PREFIX "${arg_PREFIX}" TEST_FILTER "${arg_FILTER}"
+      PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${arg_ENVIRONMENT}")
+    return()
+  endif()
+  if(arg_FILTER)
+    set(filter --gtest_filter=${arg_FILTER})
+  endif()
+  get_target_property(files ${program} SOURCES)
+  list(LENGTH files files)
+  math(EXPR shares "(${files} + 5) / 6")
+  foreach(share RANGE 1 ${shares})
+    math(EXPR index "${share} - 1")
+    set(name ${arg_PREFIX}${program}.${share})
+    add_test(NAME ${name} COMMAND ${program} --gtest_brief=1 ${filter})
+    set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 900
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${shares};GTEST_SHARD_INDEX=${index};${arg_ENVIRONMENT}")
+  endforeach()
 endfunction()

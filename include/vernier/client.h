@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -27,12 +28,16 @@ struct ClientOptions {
   // Name of the client: holder of its leases, actor of its events. Give each worker a name of its own: SuggestTrials
   // returns the trials that are leased to the name again.
   std::string name = "client";
-  // Time for one call with all its retries. A list makes a call for each page. Streams have no timeout.
+  // Time for one call with all its retries. A list makes a call for each page. Of a stream, which may last for days: time to get it
+  // going again after it was lost.
   absl::Duration timeout = absl::Seconds(30);
   // Number of tries of a call that is lost, the first one included. A call is lost if the server cannot be reached or
   // goes away during the call. The longest wait between tries doubles from `backoff` to four times of it; each wait is
   // between half of that and all of it, at random. Each try carries the same request_id, so that a change is made once.
   int attempts = 10;
+  // The same, once the server has answered a call of this client: it is likely to come back, and the caller has work to lose.
+  // The default is as many as `timeout` allows.
+  int attempts_once_answered = std::numeric_limits<int>::max();
   absl::Duration backoff = absl::Milliseconds(100);
   // Token that a server requires over TCP. Empty: the content of the file $VERNIER_TOKEN_FILE; without that variable,
   // for a server on this host, the token of this user.

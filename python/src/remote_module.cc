@@ -10,6 +10,7 @@
 #include "nanobind/nanobind.h"
 #include "nanobind/stl/map.h"
 #include "nanobind/stl/optional.h"
+#include "nanobind/stl/pair.h"
 #include "nanobind/stl/string.h"
 #include "nanobind/stl/unique_ptr.h"
 #include "python/src/bindings.h"
@@ -162,7 +163,7 @@ void Define(nb::module_& module) {
               const std::string& address,
               const std::string& token,
               double timeout,
-              int attempts,
+              std::pair<int, int> attempts,
               const std::string& actor) {
              const std::string shown =
                  token.empty() ? ValueOrRaise(client::FindToken(address)) : token;

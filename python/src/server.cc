@@ -65,12 +65,17 @@ ReplayReport ToReport(const ReplaySummary& summary) {
 Server::Server(const std::string& address,
                const std::string& token,
                absl::Duration timeout,
-               int attempts,
-               const std::string& actor)
-    : client_(Client::Connect(
-          address, {.name = actor, .timeout = timeout, .attempts = attempts, .token = token})),
-      patient_(Client::Connect(
-          address, {.name = actor, .timeout = kPatience, .attempts = attempts, .token = token})) {}
+               std::pair<int, int> attempts,
+               const std::string& actor) {
+  ClientOptions options{.name = actor,
+                        .timeout = timeout,
+                        .attempts = attempts.first,
+                        .attempts_once_answered = attempts.second,
+                        .token = token};
+  client_ = Client::Connect(address, options);
+  options.timeout = kPatience;
+  patient_ = Client::Connect(address, options);
+}
 
 void Server::Abandon() {
   [[maybe_unused]] auto* const leaked = new std::pair(std::move(client_), std::move(patient_));

@@ -22,11 +22,11 @@ namespace vernier::python {
 // store open itself. Errors, besides those of Backend: as Client.
 class Server final : public Backend {
  public:
-  // Connects at the first call. `attempts`: as ClientOptions. `actor`: name of this process.
+  // Connects at the first call. `attempts`: ClientOptions::attempts and attempts_once_answered. `actor`: name of this process.
   Server(const std::string& address,
          const std::string& token,
          absl::Duration timeout,
-         int attempts,
+         std::pair<int, int> attempts,
          const std::string& actor);
 
   // In the child of a fork: leaks the connection, whose threads the child has not got.

@@ -25,9 +25,9 @@ _ENDED = ("COMPLETED", "CANCELLED", "FAILED")
 _SLICE = 0.2
 # Seconds for one call with all its retries. A choice: longer than a server takes to restart.
 _TIMEOUT = 30.0
-# Tries of a call whose connection breaks: of a server that may restart, and of one that has a file open, which is likely to
-# have closed it.
-_TRIES, _TRIES_OF_OWNER = 10, 2
+# Tries of a call whose connection breaks, before and after the server's first answer: of a server that may restart, where after
+# that only `timeout` counts; and of one that has a file open, which is likely to have closed it.
+_TRIES, _TRIES_OF_OWNER = (10, 1_000_000), (2, 2)
 # Schemes of gRPC, which checks the rest itself; or a host and a port.
 _ADDRESS = re.compile(r"(unix|unix-abstract|dns|ipv4|ipv6):.+|([^\s/:\[\]]+|\[[^\s/\[\]]+\]):[0-9]{1,5}")
 # Bytes of the path of a Unix socket: sun_path of <sys/un.h>, less the zero that ends it.
@@ -104,7 +104,7 @@ class ServerHandle(StoreHandle):
         return _connection(self.address, self._token, self._timeout, _TRIES)
 
 
-def _connection(address: str, token: str, timeout: float, tries: int) -> _remote.Server:
+def _connection(address: str, token: str, timeout: float, tries: tuple[int, int]) -> _remote.Server:
     global _has_connected
     if _forked_from is not None:
         raise StateError(
@@ -348,7 +348,7 @@ class Job:
 _handles: weakref.WeakValueDictionary[tuple[str, str, float], ServerHandle] = weakref.WeakValueDictionary()
 
 
-def connect(address: Optional[str] = None, *, token: Optional[str] = None, timeout: float = _TIMEOUT) -> Server:
+def connect(address: Optional[str] = None, *, token: Optional[str] = None, timeout: float = 30.0) -> Server:
     """Returns the server at an address, "HOST:PORT" or "unix:PATH"; by default $VERNIER_SERVER.
 
     ``token``: that of a server that is reached over TCP; by default the content of the file $VERNIER_TOKEN_FILE, or, of a server

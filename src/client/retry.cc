@@ -49,7 +49,9 @@ void Retry::Prepare(absl::Time deadline, grpc::ClientContext* context) const {
 }
 
 bool Retry::Wait(int attempt, absl::Time deadline, const std::stop_token& stop) const {
-  if (attempt >= options_.attempts) return false;
+  const int most = has_answered_.load(std::memory_order_relaxed) ? options_.attempts_once_answered
+                                                                 : options_.attempts;
+  if (attempt >= most) return false;
   // Waits of 1, 2 and 4 times the shortest: a server that restarts is back soon, so that longer ones only lose time.
   constexpr int kMaxDoublings = 2;
   const absl::Duration longest = options_.backoff * (1 << std::min(attempt - 1, kMaxDoublings));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -38,18 +39,23 @@ class Retry {
   // each time.
   template <typename Response, typename Call>
   absl::StatusOr<Response> Run(Call call) const {
-    const absl::Time deadline = clock_->Now() + options_.timeout;
+    const absl::Time deadline = Deadline();
     for (int attempt = 1;; ++attempt) {
       grpc::ClientContext context;
       Prepare(deadline, &context);
       Response response{};
       const grpc::Status status = call(&context, &response);
+      const absl::Status error = status.ok() ? absl::OkStatus() : wire::DecodeStatus(status);
+      if (!IsLost(error)) NoteAnswer();
       if (status.ok()) return response;
-      const absl::Status error = wire::DecodeStatus(status);
       if (!IsLost(error) || !Wait(attempt, deadline, {})) return error;
     }
   }
 
+  // Of a call, or of the tries to get a stream going again, that begin now.
+  absl::Time Deadline() const { return clock_->Now() + options_.timeout; }
+  // The server has answered something (ClientOptions::attempts_once_answered).
+  void NoteAnswer() const { has_answered_.store(true, std::memory_order_relaxed); }
   // The actor goes with every call; infinite: no deadline.
   void Prepare(absl::Time deadline, grpc::ClientContext* context) const;
   // Waits before the next attempt, or until the channel is connected again.  False: there is to be none, or `stop` fired.
@@ -59,6 +65,7 @@ class Retry {
   const ClientOptions options_;
   const std::shared_ptr<grpc::Channel> channel_;  // gRPC shares it with stubs.
   const std::unique_ptr<Clock> clock_;
+  mutable std::atomic<bool> has_answered_ = false;
 };
 
 }  // namespace vernier::client

@@ -57,6 +57,7 @@ absl::Status StreamEvents(v1::StudyService::StubInterface& stub,
   request.set_after_event(after.value());
   request.set_follow(follow);
   int attempt = 0;
+  absl::Time deadline;
   const auto open = [&](grpc::ClientContext* context) { return stub.WatchStudy(context, request); };
   const auto take = [&](const v1::StudyEvent& proto) -> std::optional<absl::Status> {
     const auto event = wire::DecodeEvent(proto);
@@ -65,13 +66,15 @@ absl::Status StreamEvents(v1::StudyService::StubInterface& stub,
     request.set_after_event(proto.seq());
     // A connection that brings events is a good one, so the next loss is the first again.
     attempt = 0;
+    retry.NoteAnswer();
     return sink(*event) ? std::nullopt : std::optional(absl::OkStatus());
   };
   while (true) {
     const StreamEnd end = ReadStream<v1::StudyEvent>(retry, stop, open, take);
     // A stream that ended well is over as well: everything that was asked for has come.
     if (end.by_reader || !IsLost(end.status)) return end.status;
-    if (!retry.Wait(++attempt, absl::InfiniteFuture(), stop)) return end.status;
+    if (attempt == 0) deadline = retry.Deadline();
+    if (!retry.Wait(++attempt, deadline, stop)) return end.status;
   }
 }
 

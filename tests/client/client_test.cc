@@ -360,6 +360,44 @@ TEST(Retry, GivesUpAfterItsAttempts) {
   EXPECT_EQ(calls, 3);
 }
 
+TEST(Retry, GoesOnWhileThereIsTimeOnceTheServerHasAnswered) {
+  const ClientOptions options{
+      .timeout = absl::Seconds(20), .attempts = 3, .backoff = absl::Milliseconds(1)};
+  const client::Retry retry(options, Nowhere());
+  int calls = 0;
+  const auto away_until = [&](int last) {
+    return retry.Run<int>([&](grpc::ClientContext*, int*) {
+      return ++calls < last ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "away")
+                            : grpc::Status::OK;
+    });
+  };
+  EXPECT_THAT(away_until(7), StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_EQ(calls, 3);
+  EXPECT_THAT(away_until(4), IsOk());
+  EXPECT_THAT(away_until(14), IsOk());
+  EXPECT_EQ(calls, 14);
+}
+
+TEST(Retry, AnErrorOfTheServerIsAnAnswer) {
+  const client::Retry retry({.timeout = absl::Seconds(20),
+                             .attempts = 1,
+                             .attempts_once_answered = 4,
+                             .backoff = absl::Milliseconds(1)},
+                            Nowhere());
+  EXPECT_THAT(retry.Run<int>([](grpc::ClientContext*, int*) {
+    return grpc::Status(grpc::StatusCode::NOT_FOUND, "no");
+  }),
+              StatusIs(absl::StatusCode::kNotFound));
+  int calls = 0;
+  EXPECT_FALSE(retry
+                   .Run<int>([&](grpc::ClientContext*, int*) {
+                     ++calls;
+                     return grpc::Status(grpc::StatusCode::UNAVAILABLE, "away");
+                   })
+                   .ok());
+  EXPECT_EQ(calls, 4);
+}
+
 TEST(Retry, TriesNoOtherErrorAgain) {
   const client::Retry retry({.backoff = absl::Milliseconds(1)}, Nowhere());
   int calls = 0;

@@ -235,9 +235,10 @@ class ServerTest(unittest.TestCase):
         study = self.make(trials=60)
         runner = threading.Thread(target=lambda: study.optimize(lambda t: time.sleep(0.02) or t["x"] ** 2, parallel=3))
         runner.start()
-        for _ in range(3):
+        for outage in (0, 0, 4):  # Seconds.
             time.sleep(0.2)
             self.daemon.kill()
+            time.sleep(outage)
             self.daemon.start()
         runner.join(60)
         self.assertFalse(runner.is_alive())

@@ -131,14 +131,14 @@ bool IsMissing(const SourceStudy& source, const std::string& name) {
   });
 }
 
-// Categories first: a bound of a number tells few trials apart by chance.
+// Categories first: a bound of a number tells few trials apart by chance. Tables need not have a parent ahead of its children.
+// None can be the parent of its own parent, since only it then occurs in further trials.
 std::vector<std::string> ParentsOf(const Json& parameters, const std::string& child) {
   std::vector<std::string> parents;
   for (const bool is_listed : {true, false}) {
     for (const auto& [name, domain] : parameters.items()) {
-      if (name == child) break;
       const bool is_this = domain.contains("categorical") || domain.contains("bool");
-      if (is_this == is_listed) parents.push_back(name);
+      if (name != child && is_this == is_listed) parents.push_back(name);
     }
   }
   return parents;
@@ -166,7 +166,8 @@ void InferCondition(SourceStudy& source, const std::string& child) {
 
 }  // namespace
 
-void InferParameters(SourceStudy& source) {
+std::vector<std::string> InferParameters(SourceStudy& source) {
+  std::vector<std::string> constants;
   Json& parameters = source.parameters();
   if (!parameters.is_object()) parameters = Json::object();
   for (const std::string& name : NamesIn(source)) {
@@ -174,6 +175,7 @@ void InferParameters(SourceStudy& source) {
     const std::vector<ParameterValue> values = ValuesOf(source, name);
     if (values.empty()) continue;
     if (values.size() == 1) {
+      constants.push_back(fmt::format("{} is {}", name, FormatValue(values.front())));
       source.Note(
           fmt::format("{}: is {} in every trial, so it is no parameter; stored with the "
                       "trials as metadata",
@@ -186,6 +188,7 @@ void InferParameters(SourceStudy& source) {
                             name,
                             codec::ToText(parameters[name])));
   }
+  return constants;
 }
 
 void InferConditions(SourceStudy& source) {

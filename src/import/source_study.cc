@@ -94,15 +94,22 @@ absl::Status SetSpace(SourceStudy& source, const std::string& path) {
 
 absl::StatusOr<StudySpec> Define(SourceStudy& source, const ImportOptions& options) {
   SetName(source, options);
+  std::vector<std::string> constants;
   if (!options.space.empty()) {
     VERNIER_RETURN_IF_ERROR(SetSpace(source, options.space));
   } else {
-    if (source.infers_space) InferParameters(source);
+    if (source.infers_space) constants = InferParameters(source);
     if (source.infers_conditions) InferConditions(source);
   }
   VERNIER_RETURN_IF_ERROR(SetObjectives(source, options));
   if (!source.definition.contains("parameters") || source.definition["parameters"].empty()) {
-    return FieldError("parameters", "are not in the file, and no trial has any; give --space FILE");
+    if (constants.empty()) {
+      return FieldError("parameters",
+                        "are not in the file, and no trial has any; give --space FILE");
+    }
+    return FieldError("parameters",
+                      fmt::format("none differs between trials ({}); give --space FILE",
+                                  fmt::join(constants, ", ")));
   }
   // Not the default of a study with a job: what its tool let run is not to be stopped here.
   if (!source.definition.contains("stopping")) source.definition["stopping"] = "none";

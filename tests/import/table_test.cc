@@ -180,6 +180,31 @@ TEST_F(TableTest, KnowsTheColumnsOfVernier) {
   EXPECT_TRUE(study->trials[2].failed.has_value());
 }
 
+// An export has its parameters in the order of their names.
+TEST_F(TableTest, FindsAConditionOnAParameterFurtherRight) {
+  const auto study = ReadStudy(Write("t.csv",
+                                     "number,state,metrics.loss,parameters.beta,parameters.opt,"
+                                     "parameters.rho\n"
+                                     "1,COMPLETED,0.5,0.9,adam,\n"
+                                     "2,COMPLETED,0.6,0.95,adam,\n"
+                                     "3,COMPLETED,0.7,,sgd,0.1\n"
+                                     "4,COMPLETED,0.8,,sgd,0.2\n"),
+                               {.objectives = {"minimize:loss"}});
+  ASSERT_THAT(study, IsOk());
+  EXPECT_THAT(ParameterOf(*study, "beta"), HasSubstr(R"("when":{"opt":["adam"]})"));
+  EXPECT_THAT(ParameterOf(*study, "rho"), HasSubstr(R"("when":{"opt":["sgd"]})"));
+  EXPECT_EQ(study->trials.size(), 4U);
+}
+
+TEST_F(TableTest, SaysThatNoParameterDiffersBetweenTrials) {
+  const auto study = ReadStudy(Write("t.csv", "lr,accuracy\n0.1,0.5\n0.1,0.6\n"),
+                               {.objectives = {"maximize:accuracy"}, .parameters = {"lr"}});
+  EXPECT_THAT(study,
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("parameters: none differs between trials (lr is 0.1); give "
+                                 "--space FILE")));
+}
+
 // Runs of a sweep, exported from the page of a project.
 TEST_F(TableTest, TakesTheSpaceFromASweep) {
   const std::string sweep =

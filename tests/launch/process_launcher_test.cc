@@ -228,6 +228,18 @@ TEST_F(ProcessLauncherTest, KillsWhatIgnoresTheEndSignal) {
   EXPECT_EQ(status.replicas[0].signal, SIGKILL);
 }
 
+TEST_F(ProcessLauncherTest, SaysWhatATrialWaitsForAfterItsProgramHasEnded) {
+  const auto launcher = NewLauncher();
+  grace_ = absl::Milliseconds(300);
+  const GangProgram gang =
+      Launch(*launcher, 1, {{"chief", 0, "setsid sleep 1000 & echo $! > $OUT/pid; sleep 0.1"}});
+  EXPECT_EQ(Outcome(Await(*launcher, 1)), "SUCCEEDED NONE");
+  EXPECT_FALSE(testing::IsAlive(std::stoi(Slurp(Out("pid")))));
+  EXPECT_THAT(Slurp(Folder(gang, 0) + "/output.log"),
+              HasSubstr("[vernier] processes that the program left behind did not end within 1 s; "
+                        "they are killed\n"));
+}
+
 TEST_F(ProcessLauncherTest, AProgramMayEndWellWhenStopped) {
   const auto launcher = NewLauncher();
   Launch(*launcher,

@@ -44,8 +44,13 @@ absl::StatusOr<Objective> ReadObjective(const Json& json,
       const Mapping mapping,
       Mapping::Open(json, path, {"maximize", "minimize", "final"}, unknown_keys));
   const bool maximize = mapping.Find("maximize") != nullptr;
-  // Neither or both.
-  if (maximize == (mapping.Find("minimize") != nullptr)) {
+  const bool minimize = mapping.Find("minimize") != nullptr;
+  if (maximize && minimize) {
+    return FieldError(path,
+                      "has both maximize and minimize; for two objectives write a list, "
+                      "[{maximize: METRIC}, {minimize: METRIC}]");
+  }
+  if (!maximize && !minimize) {
     return FieldError(path, "needs one of maximize: METRIC and minimize: METRIC");
   }
   Objective objective{.metric = "", .goal = maximize ? Goal::kMaximize : Goal::kMinimize};

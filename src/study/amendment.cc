@@ -1,5 +1,6 @@
 #include "src/study/amendment.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -78,6 +79,15 @@ std::string GoalsText(const std::vector<Objective>& objectives) {
   return text;
 }
 
+// Whether some metric is minimized by one and maximized by the other: their trials then have no best in common.
+bool AreOpposed(const std::vector<Objective>& some, const std::vector<Objective>& others) {
+  return std::ranges::any_of(some, [&](const Objective& one) {
+    return std::ranges::any_of(others, [&](const Objective& other) {
+      return one.metric == other.metric && one.goal != other.goal;
+    });
+  });
+}
+
 // "[1,9] → [1,99]"; empty where the values are not shown.
 std::string ValuesText(const FieldChange& change) {
   const std::string text = codec::DescribeChange(change);
@@ -108,14 +118,19 @@ absl::Status CannotChange(const StudySpec& before, const StudySpec& after) {
                    {.field = "objective", .from = goals, .to = GoalsText(after.objectives)});
   }
   const std::string values = ValuesText(changes.front());
+  const std::string trials =
+      AreOpposed(before.objectives, after.objectives)
+          ? ""
+          : fmt::format("; `warm_start` from {} takes over the completed trials that {}",
+                        before.name,
+                        has_other_goals ? "have its metrics" : "fit");
   return FieldError(
       changes.front().field,
       fmt::format("cannot change after the study was created{}{}. Create a study of another name "
-                  "instead; `warm_start` from {} takes over the completed trials{}",
+                  "instead{}",
                   values.empty() ? "" : fmt::format(" ({})", values),
                   OthersText(changes),
-                  before.name,
-                  has_other_goals ? " that have its metrics" : " that fit"));
+                  trials));
 }
 
 absl::Status CheckChangeable(const StudySpec& before, const StudySpec& after) {

@@ -228,7 +228,8 @@ INSTANTIATE_TEST_SUITE_P(
         {.name = "BothGoals",
          .with = "objective: {maximize: a, minimize: b}",
          .path = "objective",
-         .error = "needs one of maximize: METRIC and minimize: METRIC"},
+         .error = "has both maximize and minimize; for two objectives write a list, "
+                  "[{maximize: METRIC}, {minimize: METRIC}]"},
         {.name = "NoGoal", .with = "objective: {}", .path = "objective", .error = "needs one of"},
         {.name = "GoalMisspelt",
          .with = "objective: {maximise: a}",

@@ -45,13 +45,14 @@ class StoreTest(unittest.TestCase):
     # --- the same program again ---
     def test_another_definition_is_refused_in_the_words_of_create_study(self):
         make(self.path)
-        advice = "Create a study of another name instead; `warm_start` from s takes over the completed trials"
+        other = "Create a study of another name instead"
+        advice = f"{other}; `warm_start` from s takes over the completed trials"
         for options, message in (
             ({"seed": 3}, f"seed: cannot change after the study was created (0 → 3). {advice} that fit"),
             ({"space": {"x": vernier.Float(-5, 6)}},
              f"parameters.x.float: cannot change after the study was created ([-5.0,5.0] → [-5.0,6.0]). {advice} that fit"),
             ({"minimize": None, "maximize": "loss"},
-             f"objective: cannot change after the study was created (minimize loss → maximize loss). {advice} that have its metrics"),
+             f"objective: cannot change after the study was created (minimize loss → maximize loss). {other}"),
             ({"name": "a b"}, "name: must match ^[A-Za-z][A-Za-z0-9_-]{0,127}$, got 'a b'"),
         ):
             given = {"name": "s", "space": {"x": vernier.Float(-5, 5)}, "minimize": "loss", "algorithm": "random", **options}

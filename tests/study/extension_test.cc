@@ -438,9 +438,14 @@ TEST_F(ExtensionTest, SaysThatAnObjectiveTurnedRoundNeedsAStudyOfItsOwn) {
   EXPECT_THAT(Amend(id, change),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "objective: cannot change after the study was created (maximize " + metric +
-                           " → minimize " + metric +
-                           "). Create a study of another name instead; `warm_start` from digits "
-                           "takes over the completed trials that have its metrics"));
+                           " → minimize " + metric + "). Create a study of another name instead"));
+  change.definition->objectives[0] = {.metric = "another", .goal = Goal::kMinimize};
+  EXPECT_THAT(
+      Amend(id, change),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               HasSubstr("→ minimize another). Create a study of another name instead; "
+                         "`warm_start` from digits takes over the completed trials that have "
+                         "its metrics")));
 }
 
 TEST_F(ExtensionTest, AWholeDefinitionChangesAllThatMayChange) {

@@ -59,6 +59,8 @@ struct TrialEnd {
   };
   Kind kind = Kind::kCompleted;
   Measurement last;
+  // With kCompleted, of a trial that was told to stop: it had run to its end before, so that it is none that was stopped early.
+  bool ran_to_end = false;
   FailureClass failure = FailureClass::kNone;  // With kFailed.
   std::string message;                         // With kFailed and kInfeasible.
 };

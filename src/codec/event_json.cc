@@ -96,6 +96,7 @@ void Describe(auto& visit, Is<TrialStateChanged> auto& event) {
   visit("final_metrics", event.final_metrics);
   visit.IfSet("final_step", event.final_step);
   visit.IfSet("final_elapsed_ns", event.final_elapsed);
+  visit.IfSet("ran_to_end", event.ran_to_end);
 }
 
 void Describe(auto& visit, Is<MeasurementReported> auto& event) {

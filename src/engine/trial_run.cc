@@ -239,7 +239,8 @@ absl::Status TrialRun::StartGang(const GangProgram& gang) {
 }
 
 absl::Status TrialRun::Adopt(const Study& study, Trial& trial) {
-  if (trial.attempts.empty()) return EndStopped(study, trial);  // Stopped while it waited.
+  if (trial.attempts.empty())
+    return EndStopped(study, trial, /*ran_to_end=*/false);  // Stopped while it waited.
   const Attempt& attempt = trial.attempts.back();
   VERNIER_RETURN_IF_ERROR(LoadAttempt(trial));
   const absl::StatusOr<GangProgram> gang = Program(trial);
@@ -400,9 +401,11 @@ absl::Status TrialRun::EndAttempt(const Study& study, const Trial& trial, const 
   // Ahead of what it means for the trial. After a crash in between, Adopt finds the recorded end,
   // and decides again from the log.
   VERNIER_RETURN_IF_ERROR(RecordAttempt(status, status.state));
-  if (MayPause(study, trial)) return Pause();
+  // By itself: a gang that was stopped has STOPPED, whatever its programs exit with.
+  const bool ran_to_end = status.state == AttemptState::kSucceeded;
+  if (!ran_to_end && MayPause(study, trial)) return Pause();
   if (trial.state == TrialState::kStopping) {
-    VERNIER_RETURN_IF_ERROR(EndStopped(study, trial));
+    VERNIER_RETURN_IF_ERROR(EndStopped(study, trial, ran_to_end));
   } else if (status.state == AttemptState::kSucceeded) {
     VERNIER_RETURN_IF_ERROR(EndSucceeded(study, trial));
   } else {
@@ -486,11 +489,13 @@ absl::Status TrialRun::Pause() {
 
 // A trial that a rule or a user stopped keeps its last measurement as its result. One that its study stopped, or that
 // reported nothing, is cancelled.
-absl::Status TrialRun::EndStopped(const Study& study, const Trial& trial) {
+absl::Status TrialRun::EndStopped(const Study& study, const Trial& trial, bool ran_to_end) {
   const bool keeps = trial.stop.has_value() && study.state != StudyState::kStopping;
   if (keeps && MissingObjectives(study, trial).empty()) {
     return UnlessOvertaken(
-        context_.studies.Complete(id_, {}, std::nullopt, context_.caller()).status());
+        context_.studies
+            .End(id_, {.last = {}, .ran_to_end = ran_to_end}, std::nullopt, context_.caller())
+            .status());
   }
   const std::string message = trial.message.empty() ? "stopped" : trial.message;
   return UnlessOvertaken(

@@ -119,7 +119,7 @@ class TrialRun {
   absl::Status Requeue();
   bool MayPause(const Study& study, const Trial& trial) const;
   absl::Status Pause();
-  absl::Status EndStopped(const Study& study, const Trial& trial);
+  absl::Status EndStopped(const Study& study, const Trial& trial, bool ran_to_end);
   absl::Status EndSucceeded(const Study& study, const Trial& trial);
   absl::Status EndFailed(const GangStatus& end);
   // Ends a trial that has waited too long for its first run.

@@ -469,7 +469,11 @@ absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginCompletion(
     // error, since the program has ended either way.
     const std::string missing = MissingObjectives(draft.study().spec.objectives, measured.metrics);
     if (missing.empty()) {
-      AddCompletion(draft, id.number, measured);
+      if (end.ran_to_end && trial.state == TrialState::kStopping) {
+        AddWholeCompletion(draft, id.number, measured);
+      } else {
+        AddCompletion(draft, id.number, measured);
+      }
       return absl::OkStatus();
     }
     AddMove(draft,

@@ -122,12 +122,13 @@ void AddResult(Draft& draft,
                TrialNumber trial,
                TrialState to,
                const Measurement& last,
-               std::string_view message) {
+               std::string_view message,
+               bool ran_to_end = false) {
   const std::string diverged = WhyDiverged(draft.study(), last);
   if (!diverged.empty()) {
     return AddMove(draft, trial, TrialState::kFailed, diverged, FailureClass::kDiverged);
   }
-  AddEnd(draft, trial, to, last, message, FailureClass::kNone);
+  AddEnd(draft, trial, to, last, message, FailureClass::kNone, ran_to_end);
 }
 
 // A rule stopped it before, and it keeps its result as any trial that a rule has stopped. `reason`: empty if only the
@@ -268,6 +269,18 @@ void AddCompletion(Draft& draft,
   AddResult(draft, trial, TrialState::kCompleted, last, message);
 }
 
+void AddWholeCompletion(Draft& draft, TrialNumber trial, const Measurement& last) {
+  const std::optional<StopRecord>& verdict = draft.trial(trial).stop;
+  const std::string why =
+      verdict.has_value() && !verdict->explanation.empty() ? ": " + verdict->explanation : "";
+  AddResult(draft,
+            trial,
+            TrialState::kCompleted,
+            last,
+            "ran to its end before it could be stopped" + why,
+            /*ran_to_end=*/true);
+}
+
 void AddPause(Draft& draft, TrialNumber trial) {
   AddResult(draft, trial, TrialState::kPaused, FinalMeasurement(draft, trial), "");
 }
@@ -277,7 +290,8 @@ void AddEnd(Draft& draft,
             TrialState end,
             const Measurement& last,
             std::string_view message,
-            FailureClass failure) {
+            FailureClass failure,
+            bool ran_to_end) {
   draft.Add(TrialStateChanged{.trial = trial,
                               .from = draft.trial(trial).state,
                               .to = end,
@@ -285,7 +299,8 @@ void AddEnd(Draft& draft,
                               .message = std::string(message),
                               .final_metrics = last.metrics,
                               .final_step = last.step,
-                              .final_elapsed = last.elapsed});
+                              .final_elapsed = last.elapsed,
+                              .ran_to_end = ran_to_end});
 }
 
 StopRecord RecordOf(const EarlyStopper& rule, const Verdict& verdict, EventSeq as_of) {

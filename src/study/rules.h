@@ -64,6 +64,8 @@ void AddCompletion(Draft& draft,
                    TrialNumber trial,
                    const Measurement& last,
                    std::string_view message = "");
+// Completes a trial that was told to stop after its program had run to its end.
+void AddWholeCompletion(Draft& draft, TrialNumber trial, const Measurement& last);
 // Pauses the trial, with the result that it would end with; one that has diverged becomes FAILED.
 void AddPause(Draft& draft, TrialNumber trial);
 // The same in another state that ends a trial; `last` may be empty.
@@ -72,7 +74,8 @@ void AddEnd(Draft& draft,
             TrialState end,
             const Measurement& last,
             std::string_view message,
-            FailureClass failure);
+            FailureClass failure,
+            bool ran_to_end = false);
 // The record of a rule's verdict on the trials as they were after the event `as_of`.
 StopRecord RecordOf(const EarlyStopper& rule, const Verdict& verdict, EventSeq as_of);
 void AddStop(Draft& draft, TrialNumber trial, std::string_view rule, std::string_view explanation);

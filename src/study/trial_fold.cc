@@ -196,6 +196,7 @@ absl::Status StudyFold::ApplyTrialEnd(const Event& event,
   leased_.erase(trial.number);
   switch (change.to) {
     case TrialState::kCompleted:
+      if (change.ran_to_end) trial.stop.reset();
       ++header_.completed;
       counted_completions_ += Counts(row) ? 1 : 0;
       curves_.MarkFinished(trial.number, trial.stop.has_value(), KeepsConstraints(trial));

@@ -233,7 +233,8 @@ class Filler {
              .message = RandomText(rng_),
              .final_metrics = RandomNumbers(rng_),
              .final_step = RandomInt64(rng_),
-             .final_elapsed = RandomDuration(rng_)};
+             .final_elapsed = RandomDuration(rng_),
+             .ran_to_end = rng_.Uniform() < 0.5};
   }
   void operator()(MeasurementReported& event) {
     event = {.trial = RandomId<TrialTag>(rng_),

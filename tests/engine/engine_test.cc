@@ -15,6 +15,8 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 TEST_F(EngineTest, RunsAStudyToItsBudgetWithSoManyTrialsAtOnce) {
   const Study study = Create(AnySpec(/*trials=*/7, /*parallel=*/3));
@@ -116,6 +118,36 @@ TEST_F(EngineTest, StopsAnUnpromisingTrialAndGivesItsRoomToTheNext) {
               trial.number.value() > 5 ? AttemptState::kStopped : AttemptState::kSucceeded);
     EXPECT_LE(trial.measurements, trial.number.value() > 5 ? 10 : 20);
   }
+}
+
+// All that it reported is read at once, after its program has ended.
+TEST_F(EngineTest, ATrialThatEndedBeforeItCouldBeStoppedWasNotStopped) {
+  world_.script = [](const GangProgram& gang) {
+    const bool good = gang.id.trial.number.value() <= 5;
+    return Script{
+        .values = std::vector<double>(20, good ? 0.9 : 0.1), .message = "", .at_once = 20};
+  };
+  StudySpec spec = AnySpec(8, 1);
+  spec.stopping = {.name = "median", .options = {}};
+  const Study study = Create(spec);
+  for (int turn = 0; turn < 100; ++turn) {
+    Turn();
+    Turn();
+    StepAndTurn(1);
+  }
+  EXPECT_EQ(process_->studies->GetStudy(study.id)->completed, 8);
+  for (const Trial& trial : Trials(study.id)) {
+    EXPECT_FALSE(trial.stop.has_value()) << trial.number.value();
+    EXPECT_EQ(trial.measurements, 20) << trial.number.value();
+    EXPECT_EQ(trial.attempts.back().state, AttemptState::kSucceeded);
+    const bool was_told = trial.number.value() > 5;
+    EXPECT_THAT(trial.message,
+                StartsWith(was_told ? "ran to its end before it could be stopped: " : ""));
+  }
+  const auto report = process_->studies->Replay(study.id);
+  ASSERT_THAT(report, IsOk());
+  EXPECT_EQ(report->stops, 3);
+  EXPECT_THAT(report->problems, IsEmpty());
 }
 
 TEST_F(EngineTest, WaitsForRoomAndSaysNothingOfFailure) {

@@ -84,6 +84,9 @@ struct TrialStateChanged {
   std::map<std::string, double> final_metrics;
   std::int64_t final_step = 0;  // Of final_metrics.
   absl::Duration final_elapsed;
+  // With to == kCompleted, of a trial that was told to stop: its program had ended by itself before. Trial::stop is unset from then
+  // on, and the trial counts as one that was never told.
+  bool ran_to_end = false;
   friend bool operator==(const TrialStateChanged&, const TrialStateChanged&) = default;
 };
 

@@ -55,6 +55,7 @@ void StudyBoard::On(const TrialStateChanged& changed, absl::Time time) {
   // Only the first start: reruns belong to the trial's duration.
   if (changed.to == TrialState::kRunning && !entry.started) entry.started = time;
   if (IsFinished(changed.to)) entry.ended = time;
+  if (changed.ran_to_end) entry.stopped_early = false;
   if (changed.to == TrialState::kPaused) {
     entry.paused = time;
   } else if (entry.paused && !IsFinished(changed.to)) {

@@ -6,7 +6,7 @@ function(vernier_numerical target)
   target_compile_options(${target} PRIVATE
     $<$<CONFIG:RelWithDebInfo>:-O3>
     $<$<AND:$<CONFIG:RelWithDebInfo>,$<CXX_COMPILER_ID:GNU>>:-Wno-maybe-uninitialized>)
-  if(VERNIER_SANITIZE)  # All else is compiled without, which takes two thirds of the time.
+  if(VERNIER_SANITIZE)  # The presets of sanitizers may optimise nothing else, which takes two thirds of the time.
     target_compile_options(${target} PRIVATE -O1)
   endif()
 endfunction()

@@ -239,8 +239,8 @@ absl::Status TrialRun::StartGang(const GangProgram& gang) {
 }
 
 absl::Status TrialRun::Adopt(const Study& study, Trial& trial) {
-  if (trial.attempts.empty())
-    return EndStopped(study, trial, /*ran_to_end=*/false);  // Stopped while it waited.
+  // Stopped while it waited.
+  if (trial.attempts.empty()) return EndStopped(study, trial, /*ran_to_end=*/false);
   const Attempt& attempt = trial.attempts.back();
   VERNIER_RETURN_IF_ERROR(LoadAttempt(trial));
   const absl::StatusOr<GangProgram> gang = Program(trial);
@@ -406,7 +406,7 @@ absl::Status TrialRun::EndAttempt(const Study& study, const Trial& trial, const 
   if (!ran_to_end && MayPause(study, trial)) return Pause();
   if (trial.state == TrialState::kStopping) {
     VERNIER_RETURN_IF_ERROR(EndStopped(study, trial, ran_to_end));
-  } else if (status.state == AttemptState::kSucceeded) {
+  } else if (ran_to_end) {
     VERNIER_RETURN_IF_ERROR(EndSucceeded(study, trial));
   } else {
     if (IsWorthAnother(attempt_.definition->job->restarts, trial, status)) {

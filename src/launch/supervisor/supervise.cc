@@ -312,7 +312,6 @@ class Supervisor {
 
   void RecordEnd(int status) {
     ending_.ended = TimeStamp();
-    has_ended_ = true;
     jobs::ReplicaExit& exit = ending_.exit;
     if (WIFEXITED(status)) exit.exit_code = WEXITSTATUS(status);
     if (WIFSIGNALED(status)) exit.signal = WTERMSIG(status);
@@ -351,7 +350,7 @@ class Supervisor {
   void Escalate() {
     if (empty_at_.has_value() || !kill_at_.has_value() || MonotonicMs() < *kill_at_) return;
     // Else nobody would know what the trial waits for after its program has ended.
-    if (has_ended_ && !std::exchange(has_told_leftovers_, true)) {
+    if (!ending_.ended.empty() && !std::exchange(has_told_leftovers_, true)) {
       Say("processes that the program left behind did not end within " +
           std::to_string((grace_ms_ + 999) / 1000) + " s; they are killed");
     }
@@ -371,7 +370,6 @@ class Supervisor {
   OutputWriter& log_;
   const int signals_;
   Ending ending_;
-  bool has_ended_ = false;                // The main process.
   bool has_told_leftovers_ = false;       // Said once.
   std::optional<std::int64_t> kill_at_;   // When to send SIGKILL next; set once a stop has begun.
   std::optional<std::int64_t> empty_at_;  // When the last child was reaped.

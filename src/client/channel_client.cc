@@ -49,24 +49,29 @@ Request AboutStudy(std::string_view study) {
 
 class ChannelClient final : public Client {
  public:
+  ChannelClient(const std::shared_ptr<grpc::Channel>& channel, ClientOptions options)
+      : ChannelClient(channel, options, /*request_id=*/"", Retry(options, channel)) {}
+
   ChannelClient(std::shared_ptr<grpc::Channel> channel,
                 ClientOptions options,
-                std::string request_id = "")
+                std::string request_id,
+                Retry retry)
       : options_(std::move(options)),
         request_id_(std::move(request_id)),
         channel_(std::move(channel)),
         stub_(v1::StudyService::NewStub(channel_)),
         cluster_stub_(v1::ClusterService::NewStub(channel_)),
-        retry_(options_, channel_) {}
+        retry_(std::move(retry)) {}
 
   std::unique_ptr<Client> WithName(std::string name) const override {
     ClientOptions options = options_;
     options.name = std::move(name);
-    return std::make_unique<ChannelClient>(channel_, std::move(options));
+    return std::make_unique<ChannelClient>(
+        channel_, options, /*request_id=*/"", Retry(retry_, options));
   }
 
   std::unique_ptr<Client> WithRequestId(std::string request_id) const override {
-    return std::make_unique<ChannelClient>(channel_, options_, std::move(request_id));
+    return std::make_unique<ChannelClient>(channel_, options_, std::move(request_id), retry_);
   }
 
   absl::StatusOr<Study> CreateStudy(const StudySpec& spec) override {
@@ -417,7 +422,7 @@ class ChannelClient final : public Client {
 
 std::unique_ptr<Client> NewChannelClient(std::shared_ptr<grpc::Channel> channel,
                                          ClientOptions options) {
-  return std::make_unique<ChannelClient>(std::move(channel), std::move(options));
+  return std::make_unique<ChannelClient>(channel, std::move(options));
 }
 
 }  // namespace vernier::client

@@ -40,7 +40,16 @@ bool IsPrintable(std::string_view text) {
 std::string NewRequestId() { return fmt::format("{:016x}{:016x}", RandomBits(), RandomBits()); }
 
 Retry::Retry(const ClientOptions& options, std::shared_ptr<grpc::Channel> channel)
-    : options_(options), channel_(std::move(channel)), clock_(NewRealClock()) {}
+    : options_(options),
+      channel_(std::move(channel)),
+      clock_(NewRealClock()),
+      has_answered_(std::make_shared<std::atomic<bool>>(false)) {}
+
+Retry::Retry(const Retry& other, const ClientOptions& options)
+    : options_(options),
+      channel_(other.channel_),
+      clock_(other.clock_),
+      has_answered_(other.has_answered_) {}
 
 void Retry::Prepare(absl::Time deadline, grpc::ClientContext* context) const {
   context->set_deadline(ToGrpcTime(deadline));
@@ -49,8 +58,8 @@ void Retry::Prepare(absl::Time deadline, grpc::ClientContext* context) const {
 }
 
 bool Retry::Wait(int attempt, absl::Time deadline, const std::stop_token& stop) const {
-  const int most = has_answered_.load(std::memory_order_relaxed) ? options_.attempts_once_answered
-                                                                 : options_.attempts;
+  const int most = has_answered_->load(std::memory_order_relaxed) ? options_.attempts_once_answered
+                                                                  : options_.attempts;
   if (attempt >= most) return false;
   // Waits of 1, 2 and 4 times the shortest: a server that restarts is back soon, so that longer ones only lose time.
   constexpr int kMaxDoublings = 2;

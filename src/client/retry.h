@@ -34,6 +34,8 @@ class Retry {
  public:
   // `channel`: that of the calls.
   Retry(const ClientOptions& options, std::shared_ptr<grpc::Channel> channel);
+  // Of the same channel and with what is known of its server, for a client that is derived from another.
+  Retry(const Retry& other, const ClientOptions& options);
 
   // What `call` answers. It is called with a context that has the deadline and the actor, and must make the same request
   // each time.
@@ -55,7 +57,7 @@ class Retry {
   // Of a call, or of the tries to get a stream going again, that begin now.
   absl::Time Deadline() const { return clock_->Now() + options_.timeout; }
   // The server has answered something (ClientOptions::attempts_once_answered).
-  void NoteAnswer() const { has_answered_.store(true, std::memory_order_relaxed); }
+  void NoteAnswer() const { has_answered_->store(true, std::memory_order_relaxed); }
   // The actor goes with every call; infinite: no deadline.
   void Prepare(absl::Time deadline, grpc::ClientContext* context) const;
   // Waits before the next attempt, or until the channel is connected again.  False: there is to be none, or `stop` fired.
@@ -64,8 +66,8 @@ class Retry {
  private:
   const ClientOptions options_;
   const std::shared_ptr<grpc::Channel> channel_;  // gRPC shares it with stubs.
-  const std::unique_ptr<Clock> clock_;
-  mutable std::atomic<bool> has_answered_ = false;
+  const std::shared_ptr<Clock> clock_;
+  const std::shared_ptr<std::atomic<bool>> has_answered_;
 };
 
 }  // namespace vernier::client

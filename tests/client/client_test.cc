@@ -398,6 +398,24 @@ TEST(Retry, AnErrorOfTheServerIsAnAnswer) {
   EXPECT_EQ(calls, 4);
 }
 
+TEST(Retry, KnowsWhatTheServerAnsweredToTheClientThatItIsDerivedFrom) {
+  const ClientOptions options{.timeout = absl::Seconds(20),
+                              .attempts = 1,
+                              .attempts_once_answered = 4,
+                              .backoff = absl::Milliseconds(1)};
+  const client::Retry retry(options, Nowhere());
+  const client::Retry derived(retry, options);
+  EXPECT_THAT(derived.Run<int>([](grpc::ClientContext*, int*) { return grpc::Status::OK; }),
+              IsOk());
+  int calls = 0;
+  EXPECT_THAT(retry.Run<int>([&](grpc::ClientContext*, int*) {
+    ++calls;
+    return grpc::Status(grpc::StatusCode::UNAVAILABLE, "away");
+  }),
+              StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_EQ(calls, 4);
+}
+
 TEST(Retry, TriesNoOtherErrorAgain) {
   const client::Retry retry({.backoff = absl::Milliseconds(1)}, Nowhere());
   int calls = 0;

@@ -235,11 +235,11 @@ class ServerTest(unittest.TestCase):
         study = self.make(trials=60)
         runner = threading.Thread(target=lambda: study.optimize(lambda t: time.sleep(0.02) or t["x"] ** 2, parallel=3))
         runner.start()
-        for outage in (0, 0, 4):  # Seconds.
-            time.sleep(0.2)
+        for outage in (4, 0, 0):  # Seconds. In the first, no trial has been asked for yet, or few have.
             self.daemon.kill()
             time.sleep(outage)
             self.daemon.start()
+            time.sleep(0.2)
         runner.join(60)
         self.assertFalse(runner.is_alive())
         self.assertEqual([r.state for r in study.trials], ["COMPLETED"] * 60)

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -13,10 +15,25 @@ namespace {
 constexpr std::size_t kMostColumns = 10'000;
 constexpr std::size_t kMostField = limits::kMetadataValue;
 
+// What stands between fields: a comma, unless the header has more of another separator.
+char SeparatorOf(std::string_view text) {
+  std::map<char, int> counts = {{',', 0}, {';', 0}, {'\t', 0}};
+  bool is_quoted = false;
+  for (const char c : text) {
+    if (c == '"') is_quoted = !is_quoted;
+    if (is_quoted) continue;
+    if (c == '\n') break;
+    if (const auto at = counts.find(c); at != counts.end()) ++at->second;
+  }
+  // The comma is the first of them, so that it is taken if no other one is more frequent.
+  return std::ranges::max_element(counts, {}, [](const auto& count) { return count.second; })
+      ->first;
+}
+
 // Reads one field after another. RFC 4180, with line ends of either kind.
 class Fields {
  public:
-  explicit Fields(std::string_view text) : text_(text) {
+  explicit Fields(std::string_view text) : text_(text), separator_(SeparatorOf(text)) {
     if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);
   }
 
@@ -51,7 +68,9 @@ class Fields {
   // Up to the separator, which stays. A carriage return before the end of a line is part of that end.
   absl::StatusOr<std::string> NextField() {
     if (text_.starts_with('"')) return QuotedField();
-    const std::size_t end = std::min(text_.find_first_of(",\n"), text_.size());
+    const char ends[] = {separator_, '\n'};
+    const std::size_t end =
+        std::min(text_.find_first_of(std::string_view(ends, sizeof(ends))), text_.size());
     std::string_view field = text_.substr(0, end);
     if (field.find('"') != field.npos) {
       return InvalidArgument("line {}: a quote stands inside of a field without quotes", line_);
@@ -76,11 +95,12 @@ class Fields {
       text_.remove_prefix(1);
     }
     if (text_.starts_with("\r\n")) text_.remove_prefix(1);
-    if (text_.empty() || text_.front() == ',' || text_.front() == '\n') return field;
+    if (text_.empty() || text_.front() == separator_ || text_.front() == '\n') return field;
     return InvalidArgument("line {}: text follows a closing quote", line_);
   }
 
   std::string_view text_;
+  const char separator_;
   std::size_t line_ = 1;
 };
 

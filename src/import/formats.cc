@@ -88,7 +88,7 @@ absl::StatusOr<std::string> FormatOf(const std::string& path) {
   if (IsDatabase(head)) return FormatOfDatabase(path);
   if (head.starts_with("{\"op_code\"")) return kOptuna;
   if (IsEventLog(head)) return kVernier;
-  if (IsNamedLike(path, {".csv"})) return kCsv;
+  if (IsNamedLike(path, {".csv", ".tsv"})) return kCsv;
   if (IsNamedLike(path, {".yaml", ".yml", ".json"})) {
     VERNIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, limits::kFile));
     VERNIER_ASSIGN_OR_RETURN(const Json document, codec::ReadDocument(text, path));

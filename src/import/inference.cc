@@ -56,10 +56,10 @@ Json InferredDomain(const std::vector<ParameterValue>& values) {
   return {{"categorical", choices}};
 }
 
-// Names in the order in which trials have them first.
+// Names in the source's order, or else in the one in which trials have them first.
 std::vector<std::string> NamesIn(const SourceStudy& source) {
-  std::vector<std::string> names;
-  std::set<std::string> seen;
+  std::vector<std::string> names = source.order;
+  std::set<std::string> seen(names.begin(), names.end());
   for (const SourceTrial& trial : source.trials) {
     for (const auto& [name, value] : trial.point) {
       if (seen.insert(name).second) names.push_back(name);

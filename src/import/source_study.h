@@ -40,6 +40,8 @@ struct SourceStudy {
   bool infers_conditions = false;
   // Why a column with numbers is no metric, by its name: "row 3 has 'abc', which is no number".
   std::map<std::string, std::string> not_metrics;
+  // Parameters in the source's own order, as far as it has one; others follow.
+  std::vector<std::string> order;
   std::vector<SourceTrial> trials;
   std::vector<std::string> notes;
 

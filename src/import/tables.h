@@ -10,7 +10,8 @@
 // Trials in tables, and in folders of Ray Tune.
 namespace vernier::imports {
 
-// A table in CSV by RFC 4180: a header, and rows with a field for each column.
+// A table in CSV by RFC 4180: a header, and rows with a field for each column. Fields are separated by commas, semicolons or tabs,
+// whichever the header has most of.
 struct Table {
   std::vector<std::string> columns;
   std::vector<std::vector<std::string>> rows;

@@ -199,6 +199,7 @@ absl::StatusOr<SourceStudy> ReadTrialTable(const std::string& path, const Import
   Columns columns;
   VERNIER_RETURN_IF_ERROR(FindParameters(table, wanted, columns));
   FindOthers(table, columns, study);
+  for (const auto& [column, name] : columns.parameters) study.order.push_back(name);
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     VERNIER_ASSIGN_OR_RETURN(SourceTrial trial, TrialOfRow(table, columns, i, table.rows[i]));
     study.trials.push_back(std::move(trial));

@@ -24,6 +24,24 @@ TEST(Csv, FollowsRfc4180) {
   EXPECT_THAT(table->rows[1], ElementsAre("", "2"));
 }
 
+TEST(Csv, TakesTheSeparatorOfTheHeader) {
+  for (const std::string text : {"a;\"b;,c\"\n1,5;2\n",
+                                 "\xEF\xBB\xBF"
+                                 "a\t\"b;,c\"\r\n1,5\t2\r\n"}) {
+    const auto table = ParseCsv(text);
+    ASSERT_THAT(table, IsOk());
+    EXPECT_THAT(table->columns, ElementsAre("a", "b;,c"));
+    ASSERT_EQ(table->rows.size(), 1U);
+    EXPECT_THAT(table->rows[0], ElementsAre("1,5", "2"));
+  }
+  const auto one = ParseCsv("a\n1;2\n");
+  ASSERT_THAT(one, IsOk());
+  EXPECT_THAT(one->rows[0], ElementsAre("1;2"));
+  const auto tie = ParseCsv("a;b,c\n1,2;3\n");
+  ASSERT_THAT(tie, IsOk());
+  EXPECT_THAT(tie->columns, ElementsAre("a;b", "c"));
+}
+
 struct BadCsv {
   std::string name;
   std::string text;
@@ -101,6 +119,17 @@ TEST_F(TableTest, NamesTheFieldThatKeepsAColumnFromBeingAMetric) {
   EXPECT_THAT(other->notes,
               Contains("loss: no metric, but stored with the trials as metadata; row 2 has '0,4', "
                        "which is no number"));
+}
+
+TEST_F(TableTest, KeepsTheOrderOfTheColumns) {
+  const auto study =
+      ReadStudy(Write("t.tsv", "width\tlr\tdepth\tloss\n8\t0.1\t2\t0.5\n16\t0.2\t3\t0.4\n"),
+                {.objectives = {"minimize:loss"}, .parameters = {"depth", "lr", "width"}});
+  ASSERT_THAT(study, IsOk());
+  std::vector<std::string> names;
+  for (const Parameter& parameter : study->spec.space.parameters()) names.push_back(parameter.name);
+  EXPECT_THAT(names, ElementsAre("width", "lr", "depth"));
+  EXPECT_EQ(study->trials.size(), 2U);
 }
 
 TEST_F(TableTest, InfersTheSpaceAndSaysSo) {

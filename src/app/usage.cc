@@ -236,10 +236,12 @@ void Explain(const CLI::ParseError& error, const CLI::App& command, UsageError& 
                                  known.empty() ? "" : NearestHint(rest.front(), known));
     return;
   }
-  // Nothing is left over: an argument is missing or wrong, or the command is.
+  // Nothing is left over: an argument is missing or wrong, or the command is missing.
   const std::vector<std::string> known = KnownCommands(command);
-  usage.sentence =
-      known.empty() ? Translate(error.what()) : "a command is missing" + NearestHint("", known);
+  const bool is_value_wrong = error.get_name() == "ValidationError";
+  usage.sentence = known.empty() || is_value_wrong
+                       ? Translate(error.what())
+                       : "a command is missing" + NearestHint("", known);
 }
 
 }  // namespace
@@ -263,6 +265,17 @@ std::string WrapHelp(std::string_view text, std::size_t indent) {
 
 std::shared_ptr<CLI::FormatterBase> NewHelpFormatter(std::string common) {
   return std::make_shared<HelpFormatter>(std::move(common));
+}
+
+void Parse(CLI::App& root, const std::vector<std::string>& args) {
+  for (const std::string& arg : args) {
+    if (arg == "--") break;  // The rest is a program of the user.
+    if (arg.starts_with("--") && arg.find('=') == arg.size() - 1) {
+      throw CLI::ValidationError(arg.substr(0, arg.size() - 1), "needs a value after '='");
+    }
+  }
+  // CLI11 takes a vector of arguments in reverse order.
+  root.parse(std::vector<std::string>(args.rbegin(), args.rend()));
 }
 
 UsageError ExplainUsage(const CLI::ParseError& error, const CLI::App& root) {

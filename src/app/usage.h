@@ -17,6 +17,10 @@ std::shared_ptr<CLI::FormatterBase> NewHelpFormatter(std::string common = "");
 // Breaks the text at blanks into lines of at most 80 columns; lines after the first are indented by `indent` blanks.
 std::string WrapHelp(std::string_view text, std::size_t indent);
 
+// Parses the arguments of a program, its name excluded. Unlike CLI11, which takes the next word for the value of `--store=`, it
+// refuses an option without a value.  Throws CLI::ParseError.
+void Parse(CLI::App& root, const std::vector<std::string>& args);
+
 // Why a command line is invalid, what to do about it, and the command that was recognised.
 struct UsageError {
   std::string sentence;

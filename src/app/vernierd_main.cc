@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
@@ -115,7 +116,7 @@ void DeclareHost(HostConfiguration& host, CLI::App& app) {
          "--disk-reserve",
          [&host](const std::string& text) { host.disk_reserve = ParseByteCount(text); },
          "Start no trial while the disk of the store or of the runs has less free space than this, "
-         "e.g. 1GiB (default: 1 % of the disk, at most 256 MiB)")
+         "e.g. 1GiB, at least 16 MiB (default: 1 % of the disk, from 16 to 256 MiB)")
       ->check(DiskReserve())
       ->option_text("SIZE");
   AddChoice(app,
@@ -257,7 +258,7 @@ int Main(int argc, char** argv) {
   Flags flags;
   Declare(flags, app);
   try {
-    app.parse(argc, argv);
+    Parse(app, std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
   } catch (const CLI::Success& answer) {  // --help, --version.
     return app.exit(answer);
   } catch (const CLI::ParseError& error) {

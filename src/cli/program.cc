@@ -69,10 +69,8 @@ std::optional<ExitCode> ParseCommandLine(CLI::App& root,
                                          const CommandLine& line,
                                          std::ostream& out,
                                          std::ostream& err) {
-  // CLI11 takes a vector of arguments in reverse order, and throws. Neither leaves this function.
-  std::vector<std::string> args(line.args.rbegin(), line.args.rend());
-  try {
-    root.parse(std::move(args));
+  try {  // CLI11 throws, which does not leave this function.
+    app::Parse(root, line.args);
     return std::nullopt;
   } catch (const CLI::CallForVersion& version) {
     out << version.what() << '\n';

@@ -296,7 +296,8 @@ void AddCapacityOptions(CLI::App& command, CapacityFlags& flags) {
   command.add_option("--disk-reserve",
                      flags.disk_reserve,
                      "Start no trial while the disk of the store or of the runs has less free "
-                     "space than this, e.g. 1GiB (default: 1 % of the disk, at most 256 MiB)");
+                     "space than this, e.g. 1GiB, at least 16 MiB (default: 1 % of the disk, "
+                     "from 16 to 256 MiB)");
 }
 
 absl::StatusOr<app::ServerOptions> EngineOptionsOf(const std::string& store,

@@ -69,6 +69,18 @@ struct MemoryForm {
   }
 };
 
+// Memory that a replica asks for. A user's small number is meant in another unit.
+struct ReplicaMemoryForm : MemoryForm {
+  static absl::Status Read(const Json& json, const FilePlace& place, std::int64_t& bytes) {
+    VERNIER_RETURN_IF_ERROR(MemoryForm::Read(json, place, bytes));
+    constexpr std::int64_t kSmall = std::int64_t{1} << 20;
+    const bool is_of_user = place.unknown_keys == UnknownKeys::kRefuse;
+    if (!is_of_user || !json.is_number() || bytes <= 0 || bytes >= kSmall) return absl::OkStatus();
+    return FieldError(place.path,
+                      fmt::format("{0} counts bytes; write a size such as {0}GiB", bytes));
+  }
+};
+
 struct ArgumentStyleForm {
   static Json Write(ArgumentStyle style) { return ArgumentStyleName(style); }
   static absl::Status Read(const Json& json, const FilePlace& place, ArgumentStyle& style) {
@@ -136,10 +148,10 @@ struct ReplicaForm : PartForm<ReplicaForm> {
     visit("image", replica.image);
     visit("machine", replica.machine_type);
     visit.Always("cpus", replica.resources.cpus);
-    visit.Always("memory", replica.resources.memory_bytes, MemoryForm());
+    visit.Always("memory", replica.resources.memory_bytes, ReplicaMemoryForm());
     visit.Always("gpus", replica.resources.gpus);
     visit("gpu_type", replica.resources.gpu_type);
-    visit.Unless(0, "gpu_memory", replica.resources.gpu_memory_bytes, MemoryForm());
+    visit.Unless(0, "gpu_memory", replica.resources.gpu_memory_bytes, ReplicaMemoryForm());
   }
   // A count stands for {count: COUNT}.
   static absl::Status Read(const Json& json, const FilePlace& place, ReplicaSpec& replica) {

@@ -1,6 +1,5 @@
 #include "src/app/usage.h"
 
-#include <algorithm>
 #include <sstream>
 
 #include "gmock/gmock.h"
@@ -27,10 +26,9 @@ class UsageTest : public ::testing::Test {
     list_->add_option("--limit", limit_, std::string(30, 'x') + " and " + std::string(30, 'y'));
   }
 
-  UsageError Parse(std::vector<std::string> args) {
-    std::reverse(args.begin(), args.end());
+  UsageError Parse(const std::vector<std::string>& args) {
     try {
-      root_.parse(std::move(args));
+      app::Parse(root_, args);
     } catch (const CLI::ParseError& error) {
       return ExplainUsage(error, root_);
     }
@@ -65,6 +63,12 @@ TEST_F(UsageTest, TranslatesTheWordsOfTheParser) {
             "--limit: must be a number, got 'many'");
   EXPECT_EQ(Parse({"list", "a", "--limit"}).sentence, "--limit: needs a value");
   EXPECT_EQ(Parse({"list"}).sentence, "THING is required");
+}
+
+TEST_F(UsageTest, TakesNoNextWordForTheValueThatIsMissing) {
+  EXPECT_EQ(Parse({"list", "a", "--filter=", "x"}).sentence, "--filter: needs a value after '='");
+  EXPECT_EQ(Parse({"list", "a", "--filter=x="}).sentence, "");
+  EXPECT_EQ(filter_, "x=");
 }
 
 TEST_F(UsageTest, HelpBeginsWithWhatTheCommandDoesAndKeepsTo80Columns) {

@@ -250,6 +250,10 @@ absl::StatusOr<ExitCode> Init(Context& context, const InitArgs& args) {
         input.help.commands.front());
   }
   if (draft.tuned.empty()) {
+    if (draft.left_out.empty()) {
+      return FailedPrecondition("`{} --help` names no options that could be parameters",
+                                Shown(command));
+    }
     return FailedPrecondition("no option of `{} --help` looks like a hyperparameter, among {}",
                               Shown(command),
                               fmt::join(draft.left_out, ", "));

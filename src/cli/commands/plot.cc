@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -31,6 +32,7 @@
 #include "src/cli/plot_data.h"
 #include "src/cli/resources.h"
 #include "src/cli/terminal/text.h"
+#include "src/core/nearest.h"
 #include "src/core/status.h"
 
 namespace vernier::cli {
@@ -264,6 +266,20 @@ absl::StatusOr<std::vector<std::int64_t>> ParseTrials(const plot::StudyData& stu
   return numbers;
 }
 
+// InvalidArgument: trials have values, and none of this metric.
+absl::Status CheckIsReported(const plot::StudyData& study, const std::string& metric) {
+  std::set<std::string> reported;
+  for (const plot::PlotTrial& each : study.trials) {
+    for (const auto& [name, value] : each.trial.final_metrics) reported.insert(name);
+    if (!each.trial.last.has_value()) continue;
+    for (const auto& [name, value] : each.trial.last->metrics) reported.insert(name);
+  }
+  if (reported.empty() || reported.contains(metric)) return absl::OkStatus();
+  const std::vector<std::string> names(reported.begin(), reported.end());
+  return InvalidArgument(
+      "--metric: no trial has reported '{}'{}", Printable(metric), NearestHint(metric, names));
+}
+
 absl::StatusOr<Drawing> DrawCurves(const PlotSource& source) {
   const plot::StudyData& study = source.study;
   const Objective& first = FirstObjective(study.spec);
@@ -283,6 +299,9 @@ absl::StatusOr<Drawing> DrawCurves(const PlotSource& source) {
   VERNIER_ASSIGN_OR_RETURN(const auto trials, ParseTrials(study, source.args.trials));
   VERNIER_ASSIGN_OR_RETURN(const std::vector<plot::Curve> curves,
                            LoadCurves(source.connection, study, metric.metric, trials));
+  if (curves.empty() && !objective.ok()) {
+    VERNIER_RETURN_IF_ERROR(CheckIsReported(study, metric.metric));
+  }
   Drawing drawing;
   // The best by the first objective, if the metric drawn is none.
   const plot::PlotTrial* best = study.Best(objective.ok() ? metric : first);

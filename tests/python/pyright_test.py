@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Checks the types of the package by pyright, as editors do: of its sources, of what users see of it, and of two programs of
-users, one of which has wrong types. Exit status 77 if pyright cannot be installed.  usage: pyright_test.py SOURCE_DIR"""
+"""Checks the types of the package by pyright, as editors do: of its sources, with and without the packages of trainers; of what
+users see of it; and of two programs of users, one of which has wrong types. Exit status 77 if pyright cannot be installed.
+usage: pyright_test.py SOURCE_DIR"""
 
 import json
 import os
@@ -37,9 +38,9 @@ study.tell(1.5, 0.5)
 """
 
 
-def pyright(python, *words, path=""):
+def pyright(python, *words, path="", packages_of=sys.executable):
     environment = {**os.environ, "PYTHONPATH": path, "PYRIGHT_PYTHON_IGNORE_WARNINGS": "1"}
-    result = subprocess.run([python, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable, *map(str, words)],
+    result = subprocess.run([python, "-m", "pyright", "--outputjson", "--pythonpath", packages_of, *map(str, words)],
                             capture_output=True, text=True, env=environment, check=False)
     return json.loads(result.stdout)
 
@@ -49,20 +50,23 @@ def errors(report):
             for at in report["generalDiagnostics"] if at["severity"] == "error"]
 
 
-def environment(source):
+def environment(source, name):
     """Its Python; None if it cannot be had."""
-    made = subprocess.run([source / "scripts/lib/python_venv", "pyright"], stdout=subprocess.PIPE, text=True, check=False)
+    made = subprocess.run([source / "scripts/lib/python_venv", name], stdout=subprocess.PIPE, text=True, check=False)
     return made.stdout.strip() if made.returncode == 0 else None
 
 
 def main():
     source = pathlib.Path(sys.argv[1]).resolve()
-    python = environment(source)
+    python = environment(source, "pyright")
     if python is None:
         print("pyright cannot be installed", file=sys.stderr)
         sys.exit(77)
-    found = errors(pyright(python, "--project", source))
-    assert not found, "\n".join(found)
+    # Without the packages that are integrated, and with them.
+    trainers = environment(source, "trainers")
+    for interpreter in [sys.executable, *([trainers] if trainers else [])]:
+        found = errors(pyright(python, "--project", source, packages_of=interpreter))
+        assert not found, "\n".join(found)
 
     package = source / "python"
     seen = pyright(python, "--ignoreexternal", "--verifytypes", "vernier", path=package)["typeCompleteness"]["completenessScore"]

@@ -43,10 +43,10 @@ class SearchCV(BaseSearchCV):
         algorithm: Union[Choice, Optimizer, type[Optimizer]] = "gp",
         scoring: Any = None,
         n_jobs: Optional[int] = None,
-        refit: Union[bool, str, Any] = True,
+        refit: Any = True,
         cv: Any = None,
         verbose: int = 0,
-        pre_dispatch: Union[int, str] = "2*n_jobs",
+        pre_dispatch: Any = "2*n_jobs",
         random_state: Any = None,
         error_score: Any = numpy.nan,
         return_train_score: bool = False,
@@ -135,11 +135,12 @@ def cross_val_score(
     After each fold the mean so far is reported as the metric "score", so that a stopping rule can end a trial before its last
     fold. Fits a clone of the estimator on each fold, in this thread.
     """
-    splitter = check_cv(cv, y, classifier=is_classifier(estimator))
-    scorer = check_scoring(estimator, scoring=scoring)
+    splitter: Any = check_cv(cv, y, classifier=is_classifier(estimator))
+    scorer: Any = check_scoring(estimator, scoring=scoring)
     scores: list[float] = []
     for train, test in splitter.split(x, y, groups):
-        fitted = clone(estimator).fit(_rows(x, train), *([] if y is None else [_rows(y, train)]))
+        unfitted: Any = clone(estimator)
+        fitted = unfitted.fit(_rows(x, train), *([] if y is None else [_rows(y, train)]))
         scores.append(float(scorer(fitted, _rows(x, test), *([] if y is None else [_rows(y, test)]))))
         trial.report(len(scores), score=sum(scores) / len(scores))
         if trial.should_stop():

@@ -131,23 +131,27 @@ class Study:
             holder = new_holder()
             tell_holder(holder)
             try:
-                suggested = core.suggest(self._id, 1, holder)
+                suggested = self._suggest(core, holder)
             except (ExhaustedError, ParallelLimitError):
                 # A process may have died since this one opened the study.
                 self._orphans = self._find_orphans()
                 if not self._orphans:
                     raise
                 self._free_orphans(core)
-                suggested = core.suggest(self._id, 1, holder)
-            except StateError as error:
-                if error.reason != "STUDY_NOT_ACTIVE":
-                    raise
-                state = core.study(self._id)[1]
-                if state == "COMPLETED":
-                    raise ExhaustedError(str(error), error.reason) from None
-                raise StateError(str(error) + _how_to_go_on(self.name, state), error.reason) from None
+                suggested = self._suggest(core, holder)
             [(leased, params, origin)] = suggested
             return self._remember(AskedTrial(self._handle, leased, params, origin))
+
+    def _suggest(self, core: _core.Backend, holder: str) -> list[tuple[_core.Leased, dict[str, Any], str]]:
+        try:
+            return core.suggest(self._id, 1, holder)
+        except StateError as error:
+            if error.reason != "STUDY_NOT_ACTIVE":
+                raise
+            state = core.study(self._id)[1]
+            if state == "COMPLETED":
+                raise ExhaustedError(str(error), error.reason) from None
+            raise StateError(str(error) + _how_to_go_on(self.name, state), error.reason) from None
 
     def _free_orphans(self, core: _core.Backend) -> None:
         """Lets trials of dead processes be offered again, before new ones."""

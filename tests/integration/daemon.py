@@ -21,7 +21,8 @@ class Daemon:
     def start(self, *options, **how):
         """`how`: of its process, as subprocess.Popen takes it."""
         command = [self.bin_dir / "vernierd", "--store", self.store, *options]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=open(self.log, "ab"), text=True, **how)
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, **how)
         self.greeting = self.process.stdout.readline()
         if not self.greeting:
             sys.exit(f"vernierd did not start:\n{self.log.read_text()[-2000:]}")

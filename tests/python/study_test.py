@@ -7,6 +7,7 @@ import os
 import pickle
 import tempfile
 import unittest
+from unittest import mock
 
 import vernier
 
@@ -410,6 +411,17 @@ class AskAndTell(unittest.TestCase):
         study.tell(trial, 1)
         self.assertEqual(study.state, "COMPLETED")
         with self.assertRaises(vernier.ExhaustedError):
+            study.ask()
+
+    def test_the_last_trial_ends_while_another_one_is_asked_for(self):
+        study = make(trials=1)
+        trial = study.ask()
+
+        def find_orphans():
+            study.tell(trial, 1)
+            return [trial.leased]
+
+        with mock.patch.object(study, "_find_orphans", find_orphans), self.assertRaises(vernier.ExhaustedError):
             study.ask()
 
     def test_a_finished_study_takes_no_trials(self):

@@ -129,10 +129,13 @@ function(vernier_discover_tests program)
   cmake_parse_arguments(arg "" "TIMEOUT;PREFIX;FILTER" "LABELS;ENVIRONMENT" ${ARGN})
   if(NOT VERNIER_SANITIZE)
     include(GoogleTest)
+    if(NOT arg_LABELS STREQUAL "unit")
+      set(load PROCESSORS 2)  # As LOAD of vernier_program_test, beside which these are run.
+    endif()
     # Names alone: values would be printed as bytes, addresses among them.
     gtest_discover_tests(${program} DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES
       TEST_PREFIX "${arg_PREFIX}" TEST_FILTER "${arg_FILTER}"
-      PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${arg_ENVIRONMENT}")
+      PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${arg_ENVIRONMENT}" ${load})
     return()
   endif()
   if(arg_FILTER)
@@ -148,4 +151,26 @@ function(vernier_discover_tests program)
     set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 900
       ENVIRONMENT "GTEST_TOTAL_SHARDS=${shares};GTEST_SHARD_INDEX=${index};${arg_ENVIRONMENT}")
   endforeach()
+endfunction()
+
+# vernier_program_test(NAME COMMAND … [LABELS …] [TIMEOUT seconds] [LOAD halves] [ALONE_WITH resource] [ENVIRONMENT …] [MAY_SKIP])
+#   A test that runs programs as a user would. LABELS default to integration, TIMEOUT to 300. LOAD: cores that it keeps busy, in
+#   halves; default 2. ALONE_WITH: something of the host that one test at a time may use. MAY_SKIP: it exits with 77 where it cannot run.
+function(vernier_program_test name)
+  cmake_parse_arguments(arg "MAY_SKIP" "TIMEOUT;LOAD;ALONE_WITH" "COMMAND;LABELS;ENVIRONMENT" ${ARGN})
+  if(NOT arg_LABELS)
+    set(arg_LABELS integration)
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  if(NOT arg_LOAD)
+    set(arg_LOAD 2)
+  endif()
+  add_test(NAME ${name} COMMAND ${arg_COMMAND})
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} PROCESSORS ${arg_LOAD}
+    ENVIRONMENT "${arg_ENVIRONMENT}" RESOURCE_LOCK "${arg_ALONE_WITH}")
+  if(arg_MAY_SKIP)
+    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
+  endif()
 endfunction()

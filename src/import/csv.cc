@@ -38,6 +38,7 @@ class Fields {
   }
 
   bool is_done() const { return text_.empty(); }
+  char separator() const { return separator_; }
   std::size_t line() const { return line_; }
 
   // The fields of the next row.
@@ -124,7 +125,7 @@ absl::StatusOr<Table> ParseCsv(std::string_view text) {
   }
   Fields fields(text);
   if (fields.is_done()) return InvalidArgument("is empty");
-  Table table;
+  Table table = {.separator = fields.separator()};
   VERNIER_ASSIGN_OR_RETURN(table.columns, fields.NextRow());
   VERNIER_RETURN_IF_ERROR(CheckHeader(table.columns));
   while (!fields.is_done()) {

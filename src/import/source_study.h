@@ -38,7 +38,7 @@ struct SourceStudy {
   bool infers_space = false;
   // Trials have a parameter only where a branch of the program asked for it: conditions are derived from the trials.
   bool infers_conditions = false;
-  // Why a column with numbers is no metric, by its name: "row 3 has 'abc', which is no number".
+  // Why a column is no metric, by its name: "row 3 has 'abc', which is no number".
   std::map<std::string, std::string> not_metrics;
   // Parameters in the source's own order, as far as it has one; others follow.
   std::vector<std::string> order;

@@ -15,6 +15,7 @@ namespace vernier::imports {
 struct Table {
   std::vector<std::string> columns;
   std::vector<std::vector<std::string>> rows;
+  char separator = ',';
 };
 // InvalidArgument: no header, a column without a name or twice, a row with another number of fields, a quote that is not
 // closed or stands inside of a field, a field that is too long, no UTF-8; "line N: …".

@@ -123,6 +123,32 @@ Contents ContentsOf(const Table& table, std::size_t column) {
   return contents;
 }
 
+// A number with a decimal comma, with a point instead; nothing for other text.
+std::optional<std::string> WithDecimalPoint(std::string field) {
+  const std::size_t comma = field.find(',');
+  if (comma == field.npos || field.find('.') != field.npos) return std::nullopt;
+  field[comma] = '.';
+  if (!NumberOf(ValueOfText(field)).has_value()) return std::nullopt;
+  return field;
+}
+
+// Spreadsheets write decimal commas where the language has them, and then semicolons between fields. Columns that hold nothing but
+// numbers get points.
+void ReadDecimalCommas(Table& table, SourceStudy& study) {
+  if (table.separator == ',') return;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    std::map<std::size_t, std::string> read;
+    const bool are_numbers = std::ranges::all_of(table.rows, [&](const auto& row) {
+      const std::size_t index = &row - table.rows.data();
+      if (auto number = WithDecimalPoint(row[i])) read[index] = *std::move(number);
+      return row[i].empty() || read.contains(index) || NumberOf(ValueOfText(row[i])).has_value();
+    });
+    if (!are_numbers || read.empty()) continue;
+    for (auto& [row, number] : read) table.rows[row][i] = std::move(number);
+    study.Note(fmt::format("{}: read with decimal commas", table.columns[i]));
+  }
+}
+
 // Metrics are all columns with numbers that are not the number of a trial.
 void FindOthers(const Table& table, Columns& columns, SourceStudy& study) {
   static const std::set<std::string, std::less<>> kNumbers = {
@@ -141,9 +167,13 @@ void FindOthers(const Table& table, Columns& columns, SourceStudy& study) {
       const std::string name = table.columns[i].substr(has_prefix ? kMetricPrefix.size() : 0);
       const Contents contents = ContentsOf(table, i);
       if (!contents.text.has_value() && contents.numbers > 0) columns.metrics[i] = name;
-      if (!contents.text.has_value() || contents.numbers == 0) continue;
+      if (!contents.text.has_value()) continue;
       study.not_metrics[name] = fmt::format(
           "row {} has '{}', which is no number", *contents.text + 1, table.rows[*contents.text][i]);
+      if (contents.numbers == 0) continue;
+      study.Note(fmt::format("{}: no metric, but stored with the trials as metadata; {}",
+                             name,
+                             study.not_metrics[name]));
     }
   }
 }
@@ -190,12 +220,13 @@ absl::StatusOr<SourceTrial> TrialOfRow(const Table& table,
 
 absl::StatusOr<SourceStudy> ReadTrialTable(const std::string& path, const ImportOptions& options) {
   VERNIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
-  VERNIER_ASSIGN_OR_RETURN(const Table table, ParseCsv(text));
+  VERNIER_ASSIGN_OR_RETURN(Table table, ParseCsv(text));
   VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> wanted, WantedParameters(options));
   SourceStudy study;
   study.name = std::filesystem::path(path).stem().string();
   study.infers_space = true;
   study.infers_conditions = true;
+  ReadDecimalCommas(table, study);
   Columns columns;
   VERNIER_RETURN_IF_ERROR(FindParameters(table, wanted, columns));
   FindOthers(table, columns, study);
@@ -206,9 +237,6 @@ absl::StatusOr<SourceStudy> ReadTrialTable(const std::string& path, const Import
   }
   std::vector<std::string> metrics;
   for (const auto& [column, name] : columns.metrics) metrics.push_back(name);
-  for (const auto& [name, why] : study.not_metrics) {
-    study.Note(fmt::format("{}: no metric, but stored with the trials as metadata; {}", name, why));
-  }
   study.Note(fmt::format("metrics: {}",
                          metrics.empty() ? "none" : fmt::format("{}", fmt::join(metrics, ", "))));
   return study;

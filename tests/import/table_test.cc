@@ -121,6 +121,24 @@ TEST_F(TableTest, NamesTheFieldThatKeepsAColumnFromBeingAMetric) {
                        "which is no number"));
 }
 
+TEST_F(TableTest, ReadsDecimalCommasBetweenSemicolons) {
+  const auto study = ReadStudy(Write("t.csv", "lr;name;loss\n0,5;1,2 m;1\n1e-1;3;1,25\n;4;,5\n"),
+                               {.objectives = {"minimize:loss"}, .parameters = {"lr"}});
+  ASSERT_THAT(study, IsOk());
+  EXPECT_EQ(study->trials[0].point.at("lr"), ParameterValue(0.5));
+  EXPECT_EQ(study->trials[1].last->metrics.at("loss"), 1.25);
+  EXPECT_THAT(study->notes, Contains("lr: read with decimal commas"));
+  EXPECT_THAT(study->notes, Contains("loss: read with decimal commas"));
+  EXPECT_THAT(study->notes, Contains(HasSubstr("name: no metric")));
+}
+
+TEST_F(TableTest, SaysWhyAColumnOfTextIsNoObjective) {
+  EXPECT_THAT(ReadStudy(Write("t.csv", "lr,loss\n0.5,1 s\n0.7,2 s\n"),
+                        {.objectives = {"minimize:loss"}, .parameters = {"lr"}}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("objective: 'loss': row 1 has '1 s', which is no number")));
+}
+
 TEST_F(TableTest, KeepsTheOrderOfTheColumns) {
   const auto study =
       ReadStudy(Write("t.tsv", "width\tlr\tdepth\tloss\n8\t0.1\t2\t0.5\n16\t0.2\t3\t0.4\n"),

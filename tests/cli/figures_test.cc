@@ -35,6 +35,13 @@ TEST(FormatFigure, GivesSixDigits) {
   EXPECT_EQ(FormatFigure(1e-5), "1e-05");
   EXPECT_EQ(FormatFigure(std::nan("")), "nan");
   EXPECT_EQ(FormatCompact(0.0031234), "0.00312");
+  EXPECT_EQ(FormatCompact(0.98765), "0.988");
+  EXPECT_EQ(FormatCompact(0.99), "0.99");
+  EXPECT_EQ(FormatCompact(0.9999), "0.9999");
+  EXPECT_EQ(FormatCompact(0.998765), "0.9988");
+  EXPECT_EQ(FormatCompact(1 - 1e-16), "0.99999999999999989");
+  EXPECT_EQ(FormatCompact(1), "1");
+  EXPECT_EQ(FormatCompact(1.00001), "1");
 }
 
 TEST(FormatBytes, PicksTheUnit) {

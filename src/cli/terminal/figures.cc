@@ -43,7 +43,12 @@ std::vector<double> Resample(std::span<const double> values, int width) {
 
 std::string FormatFigure(double value) { return fmt::format("{:.6g}", value); }
 
-std::string FormatCompact(double value) { return fmt::format("{:.3g}", value); }
+std::string FormatCompact(double value) {
+  const double rest = 1 - value;
+  if (rest <= 0 || rest >= 0.01) return fmt::format("{:.3g}", value);
+  const int digits = 1 - static_cast<int>(std::floor(std::log10(rest)));
+  return fmt::format("{:.{}g}", value, digits);
+}
 
 std::string FormatElapsed(absl::Duration elapsed) {
   elapsed = std::max(elapsed, absl::ZeroDuration());

@@ -16,7 +16,7 @@ using base::FormatBytes;
 
 // Six significant digits: "0.971234", "1e-05", "nan".
 std::string FormatFigure(double value);
-// Three significant digits, for parameters in a table: "0.00312".
+// Three significant digits, for parameters in a table: "0.00312". Just below 1, two digits of the distance from 1: "0.99987".
 std::string FormatCompact(double value);
 // "45s", "1m02s", "3h07m", "2d04h"; below ten seconds with one decimal: "3.2s".
 std::string FormatElapsed(absl::Duration elapsed);

@@ -14,7 +14,9 @@ from vernier._errors import (
     InvalidValueError,
     LeaseLostError,
     ParallelLimitError,
+    ServerUnavailableError,
     StateError,
+    StoreBusyError,
     TooManyFailuresError,
     TrialStopped,
     VernierError,
@@ -238,7 +240,7 @@ class Run(Loop):
         except Interrupted:
             self.cancel(trial)
             return None
-        except WorkerCannotStart:
+        except (WorkerCannotStart, StoreBusyError, ServerUnavailableError):
             raise  # No fault of the trial, which is cancelled.
         except WorkerDied as error:
             return self._fail(trial, error, is_lost=True)

@@ -218,6 +218,14 @@ class Failures(unittest.TestCase):
                 study.optimize(train, trials=5, catch=catch)
         self.assertEqual([r.state for r in study.trials], ["FAILED"] * 2)
 
+    def test_a_store_that_does_not_answer_is_no_failure_of_a_trial(self):
+        for error in (vernier.StoreBusyError("held"), vernier.ServerUnavailableError("away")):
+            for parallel in (1, 3):
+                study = make()
+                with mock.patch.object(vernier.Trial, "report", side_effect=error), self.assertRaises(type(error)):
+                    study.optimize(lambda trial: trial.report(1, loss=1), trials=5, parallel=parallel)
+                self.assertEqual({r.state for r in study.trials}, {"CANCELLED"})
+
     def test_wrong_values_are_failures(self):
         study = make()
         for value, message in ((None, "gave no value"), ("high", "must be a number"), ({"accuracy": 1}, "accuracy")):

@@ -78,6 +78,21 @@ TEST_F(ConvergenceTest, EndsTheStudyIfThatIsWhatItSays) {
       "15 of 20 trials saved");
 }
 
+TEST_F(ConvergenceTest, NeedsAValidTrial) {
+  StudySpec spec = Spec(true, 20);
+  spec.outcome_constraints = {"latency <= 3"};
+  const StudyId id = Create(spec).id;
+  for (int i = 0; i < 7; ++i) Try(id, 0.0);  // Without a latency.
+  EXPECT_EQ(Get(id).state, StudyState::kActive);
+  const Trial valid = SuggestOne(id);
+  ASSERT_THAT(studies_->Complete({id, valid.number},
+                                 {.metrics = {{"accuracy", 0.5}, {"latency", 2}}},
+                                 TokenOf(valid),
+                                 As(valid.lease->holder)),
+              IsOk());
+  EXPECT_EQ(Get(id).state, StudyState::kCompleted);
+}
+
 TEST_F(ConvergenceTest, NeedsNoBudget) {
   const StudyId id = Create(Spec(true, std::nullopt)).id;
   for (int i = 0; i < 5; ++i) Try(id, 0.0);

@@ -114,8 +114,8 @@ struct RepeatArgs {
   CapacityFlags capacity;
 };
 
-// A study with this one point. Each parameter becomes a domain with one value, so that any algorithm proposes it;
-// inactive parameters are left out, and conditions with them.
+// A study with this one point, as the defaults that `gp` proposes first. Each parameter becomes a domain with one value, but for
+// booleans, which may be flags; inactive parameters are left out, and conditions with them.
 // REQUIRES: spec.job.
 absl::StatusOr<StudySpec> OnePointStudy(const StudySpec& spec, const Trial& trial) {
   StudySpec one = spec;
@@ -125,8 +125,11 @@ absl::StatusOr<StudySpec> OnePointStudy(const StudySpec& spec, const Trial& tria
     const auto value = trial.point.find(parameter.name);
     // Not active in this trial.
     if (value == trial.point.end()) continue;
-    Parameter fixed = {.name = parameter.name, .domain = {}, .when = {}, .default_value = {}};
-    if (const double* number = std::get_if<double>(&value->second)) {
+    Parameter fixed = {
+        .name = parameter.name, .domain = {}, .when = {}, .default_value = value->second};
+    if (std::holds_alternative<BoolDomain>(parameter.domain)) {
+      fixed.domain = BoolDomain();
+    } else if (const double* number = std::get_if<double>(&value->second)) {
       fixed.domain = DiscreteDomain{{*number}};
     } else {
       fixed.domain = CategoricalDomain{{value->second}};
@@ -137,7 +140,9 @@ absl::StatusOr<StudySpec> OnePointStudy(const StudySpec& spec, const Trial& tria
   // How a parameter is passed that this study does not have.
   std::erase_if(one.job->arguments,
                 [&](const auto& argument) { return !trial.point.contains(argument.first); });
-  one.algorithm = {.name = "random", .options = {}};
+  one.algorithm = {.name = "gp", .options = {}};
+  one.warm_start.clear();
+  one.convergence.reset();
   // The one trial shall run to its end.
   one.stopping = {.name = "none", .options = {}};
   one.budget = {.trials = 1, .failed_trials = {}, .time = {}};

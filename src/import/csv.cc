@@ -66,8 +66,9 @@ class Fields {
   }
 
  private:
-  // Up to the separator, which stays. A carriage return before the end of a line is part of that end.
+  // Up to the separator, which stays. Blanks around a field do not belong to it, nor does the carriage return of a line end.
   absl::StatusOr<std::string> NextField() {
+    SkipBlanks();
     if (text_.starts_with('"')) return QuotedField();
     const char ends[] = {separator_, '\n'};
     const std::size_t end =
@@ -77,8 +78,14 @@ class Fields {
       return InvalidArgument("line {}: a quote stands inside of a field without quotes", line_);
     }
     text_.remove_prefix(end);
-    if (field.ends_with('\r')) field.remove_suffix(1);
+    field = field.substr(0, field.find_last_not_of(" \t\r") + 1);
     return std::string(field);
+  }
+
+  void SkipBlanks() {
+    while (text_.starts_with(' ') || (separator_ != '\t' && text_.starts_with('\t'))) {
+      text_.remove_prefix(1);
+    }
   }
 
   absl::StatusOr<std::string> QuotedField() {
@@ -95,6 +102,7 @@ class Fields {
       field += '"';
       text_.remove_prefix(1);
     }
+    SkipBlanks();
     if (text_.starts_with("\r\n")) text_.remove_prefix(1);
     if (text_.empty() || text_.front() == separator_ || text_.front() == '\n') return field;
     return InvalidArgument("line {}: text follows a closing quote", line_);

@@ -123,6 +123,13 @@ Contents ContentsOf(const Table& table, std::size_t column) {
   return contents;
 }
 
+// Words that tables have for a value that is missing, in lower case. In a column of numbers they cannot be anything else.
+constexpr std::string_view kMissing[] = {"na", "n/a", "#n/a", "<na>", "null", "none"};
+
+bool IsWordForMissing(const std::string& field) {
+  return std::ranges::find(kMissing, absl::AsciiStrToLower(field)) != std::end(kMissing);
+}
+
 // A number with a decimal comma, with a point instead; nothing for other text.
 std::optional<std::string> WithDecimalPoint(std::string field) {
   const std::size_t comma = field.find(',');
@@ -141,11 +148,27 @@ void ReadDecimalCommas(Table& table, SourceStudy& study) {
     const bool are_numbers = std::ranges::all_of(table.rows, [&](const auto& row) {
       const std::size_t index = &row - table.rows.data();
       if (auto number = WithDecimalPoint(row[i])) read[index] = *std::move(number);
-      return row[i].empty() || read.contains(index) || NumberOf(ValueOfText(row[i])).has_value();
+      return row[i].empty() || IsWordForMissing(row[i]) || read.contains(index) ||
+             NumberOf(ValueOfText(row[i])).has_value();
     });
     if (!are_numbers || read.empty()) continue;
     for (auto& [row, number] : read) table.rows[row][i] = std::move(number);
     study.Note(fmt::format("{}: read with decimal commas", table.columns[i]));
+  }
+}
+
+void ClearMissingNumbers(Table& table) {
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const auto is_number = [&](const auto& row) {
+      return NumberOf(ValueOfText(row[i])).has_value();
+    };
+    const bool are_numbers = std::ranges::all_of(table.rows, [&](const auto& row) {
+      return row[i].empty() || IsWordForMissing(row[i]) || is_number(row);
+    });
+    if (!are_numbers || std::ranges::none_of(table.rows, is_number)) continue;
+    for (std::vector<std::string>& row : table.rows) {
+      if (IsWordForMissing(row[i])) row[i].clear();
+    }
   }
 }
 
@@ -227,6 +250,7 @@ absl::StatusOr<SourceStudy> ReadTrialTable(const std::string& path, const Import
   study.infers_space = true;
   study.infers_conditions = true;
   ReadDecimalCommas(table, study);
+  ClearMissingNumbers(table);
   Columns columns;
   VERNIER_RETURN_IF_ERROR(FindParameters(table, wanted, columns));
   FindOthers(table, columns, study);

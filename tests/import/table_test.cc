@@ -132,6 +132,19 @@ TEST_F(TableTest, ReadsDecimalCommasBetweenSemicolons) {
   EXPECT_THAT(study->notes, Contains(HasSubstr("name: no metric")));
 }
 
+TEST_F(TableTest, TakesNoBlanksAndNoWordsForMissingNumbersForChoices) {
+  const auto study = ReadStudy(
+      Write("t.csv",
+            "lr, opt , loss\n 0.1 , sgd, 1\nN/A,sgd , 2\n0.2,\"a d\" , None\n0.3,none,3\n"),
+      {.objectives = {"minimize:loss"}, .parameters = {"lr", "opt"}});
+  ASSERT_THAT(study, IsOk());
+  const std::vector<Parameter>& parameters = study->spec.space.parameters();
+  EXPECT_EQ(parameters[0].domain, Domain(FloatDomain{.lower = 0.1, .upper = 0.3}));
+  EXPECT_EQ(
+      parameters[1].domain,
+      Domain(CategoricalDomain{{std::string("sgd"), std::string("a d"), std::string("none")}}));
+}
+
 TEST_F(TableTest, SaysWhyAColumnOfTextIsNoObjective) {
   EXPECT_THAT(ReadStudy(Write("t.csv", "lr,loss\n0.5,1 s\n0.7,2 s\n"),
                         {.objectives = {"minimize:loss"}, .parameters = {"lr"}}),

@@ -61,11 +61,11 @@ class ImportTest(unittest.TestCase):
 
     def test_a_table_that_lacks_the_objective_is_refused(self):
         path = os.path.join(self.folder.name, "t.csv")
-        pathlib.Path(path).write_text("lr,loss,acc\n0.1,0.5,0.7\n0.2,0.4,0.8\n0.3,n/a,0.9\n")
+        pathlib.Path(path).write_text("lr,loss,acc\n0.1,0.5,0.7\n0.2,0.4,0.8\n0.3,lost,0.9\n")
         for options, error in (
             ({"parameters": "lr"}, "objective: is not in the file; give maximize= or minimize=$"),
             ({"minimize": "loss"}, "which columns are parameters is not known; give parameters= or space=; columns: lr, loss, acc$"),
-            ({"minimize": "loss", "parameters": "lr"}, "objective: 'loss': row 3 has 'n/a', which is no number$"),
+            ({"minimize": "loss", "parameters": "lr"}, "objective: 'loss': row 3 has 'lost', which is no number$"),
             ({"minimize": "los", "parameters": "lr"}, "objective: no trial has a metric 'los'"),
         ):
             with self.subTest(options), self.assertRaisesRegex(ValueError, error):

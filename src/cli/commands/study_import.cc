@@ -1,6 +1,7 @@
 // `study import`: reads a study of another tool, shows what becomes of it, and stores it with the calls of any other client.
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <utility>
@@ -79,8 +80,17 @@ class ServerTarget final : public imports::Target {
   Connection& connection_;
 };
 
-std::string_view EndOfTrial(const TrialAddition& trial) {
-  if (trial.failed.has_value()) return "failed";
+// A completed trial whose objective is NaN or infinite becomes a failed one.
+bool HasDiverged(const TrialAddition& trial, const StudySpec& spec) {
+  return trial.last.has_value() && !trial.stopped.has_value() &&
+         std::ranges::any_of(spec.objectives, [&](const Objective& objective) {
+           const auto value = trial.last->metrics.find(objective.metric);
+           return value != trial.last->metrics.end() && !std::isfinite(value->second);
+         });
+}
+
+std::string_view EndOfTrial(const TrialAddition& trial, const StudySpec& spec) {
+  if (trial.failed.has_value() || HasDiverged(trial, spec)) return "failed";
   if (trial.infeasible.has_value()) return "infeasible";
   if (trial.stopped.has_value()) return "stopped early";
   return trial.last.has_value() ? "completed" : "to be run";
@@ -92,7 +102,7 @@ std::vector<std::pair<std::string_view, std::size_t>> CountEnds(
   std::vector<std::pair<std::string_view, std::size_t>> counts = {
       {"completed", 0}, {"stopped early", 0}, {"failed", 0}, {"infeasible", 0}, {"to be run", 0}};
   for (const TrialAddition& trial : study.trials) {
-    for (auto& [end, count] : counts) count += end == EndOfTrial(trial) ? 1 : 0;
+    for (auto& [end, count] : counts) count += end == EndOfTrial(trial, study.spec) ? 1 : 0;
   }
   std::erase_if(counts, [](const auto& count) { return count.second == 0; });
   return counts;

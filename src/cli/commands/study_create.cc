@@ -193,7 +193,7 @@ absl::StatusOr<ExitCode> Create(Context& context, const CreateArgs& args) {
   if (connection.is_embedded() && spec.job) {
     text += fmt::format(
         "nothing runs its trials yet: `vernier run {}` does, or `vernier server start`\n",
-        args.file == "-" ? spec.name : args.file);
+        args.file == "-" || !args.name.empty() ? spec.name : args.file);
   }
   context.output().Item(text, ProtoToJson(study));
   return ExitCode::kOk;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "fmt/format.h"
+#include "fmt/ranges.h"
 #include "src/cli/terminal/text.h"
 
 namespace vernier::cli {
@@ -18,7 +20,7 @@ constexpr int kMostColumn = 34;
 }  // namespace
 
 void Fields::Add(std::string_view name, std::string_view value) {
-  lines_.emplace_back(Printable(name), value);
+  lines_.emplace_back(Printable(name), fmt::format("{}", fmt::join(PrintableLines(value), "\n")));
 }
 
 std::string Fields::Text() const {

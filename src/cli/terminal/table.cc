@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "src/cli/terminal/text.h"
 #include "src/core/check.h"
 
 namespace vernier::cli {
@@ -27,6 +28,7 @@ Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
 void Table::AddRow(std::vector<Cell> cells) {
   VERNIER_CHECK(cells.size() == columns_.size(), "a row has one cell for each column");
+  for (Cell& cell : cells) cell.text = Printable(cell.text);
   rows_.push_back(std::move(cells));
 }
 

@@ -210,6 +210,9 @@ std::string Translate(std::string sentence) {
   if (sentence.ends_with(" missing")) {  // "--limit: 1 required INT missing".
     return sentence.substr(0, sentence.find(':')) + ": needs a value";
   }
+  if (sentence.find(": At Most 1 required") != std::string::npos) {
+    return sentence.substr(0, sentence.find(':')) + ": must be given once";
+  }
   const bool is_word =
       sentence.size() > 1 && std::isupper(sentence[0]) != 0 && std::islower(sentence[1]) != 0;
   if (is_word) sentence[0] = static_cast<char>(std::tolower(sentence[0]));

@@ -89,6 +89,13 @@ absl::Status SetSpace(SourceStudy& source, const std::string& path) {
     }
   }
   for (const std::string& note : other.notes) source.Note(fmt::format("{}: {}", path, note));
+  if (other.spec.job.has_value()) {
+    source.Note(
+        fmt::format("{}: its job is left out, as that of a space; to run it, give the file "
+                    "`warm_start: [{}]`, which takes over the trials",
+                    path,
+                    source.definition["study"].get<std::string>()));
+  }
   return absl::OkStatus();
 }
 

@@ -63,6 +63,8 @@ TEST_F(UsageTest, TranslatesTheWordsOfTheParser) {
             "--limit: must be a number, got 'many'");
   EXPECT_EQ(Parse({"list", "a", "--limit"}).sentence, "--limit: needs a value");
   EXPECT_EQ(Parse({"list"}).sentence, "THING is required");
+  EXPECT_EQ(Parse({"list", "a", "--limit", "1", "--limit", "2"}).sentence,
+            "--limit: must be given once");
 }
 
 TEST_F(UsageTest, TakesNoNextWordForTheValueThatIsMissing) {

@@ -145,6 +145,16 @@ TEST_F(TableTest, TakesNoBlanksAndNoWordsForMissingNumbersForChoices) {
       Domain(CategoricalDomain{{std::string("sgd"), std::string("a d"), std::string("none")}}));
 }
 
+TEST_F(TableTest, SaysThatTheJobOfASpaceIsLeftOut) {
+  const std::string space = Write("space.yaml",
+                                  "study: s\nobjective: {minimize: loss}\n"
+                                  "parameters: {lr: {float: [0, 1]}}\njob: {command: [train]}\n");
+  const auto study = ReadStudy(Write("t.csv", "lr,loss\n0.1,1\n"), {.space = space});
+  ASSERT_THAT(study, IsOk());
+  EXPECT_FALSE(study->spec.job.has_value());
+  EXPECT_THAT(study->notes, Contains(HasSubstr("space.yaml: its job is left out")));
+}
+
 TEST_F(TableTest, SaysWhyAColumnOfTextIsNoObjective) {
   EXPECT_THAT(ReadStudy(Write("t.csv", "lr,loss\n0.5,1 s\n0.7,2 s\n"),
                         {.objectives = {"minimize:loss"}, .parameters = {"lr"}}),

@@ -156,17 +156,19 @@ absl::StatusOr<ExitCode> Import(Context& context, const ImportArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(
       Connection connection,
       context.Connect(args.dry_run ? MissingStore::kDoWithout : MissingStore::kCreate));
+  const auto with_hint = [](const absl::Status& status) {
+    return GetReason(status) == Reason::kStudyExists
+               ? WithHint(status, "--name NAME imports it under another name")
+               : status;
+  };
   if (args.dry_run) {
-    VERNIER_RETURN_IF_ERROR(CreateStudy(connection, study.spec, /*validate_only=*/true).status());
+    const auto valid = CreateStudy(connection, study.spec, /*validate_only=*/true);
+    VERNIER_RETURN_IF_ERROR(with_hint(valid.status()));
     context.output().Item(DryRunText(study), ImportJson(study));
     return ExitCode::kOk;
   }
   ServerTarget target(connection);
-  const absl::Status stored = imports::StoreStudy(study, target);
-  if (GetReason(stored) == Reason::kStudyExists) {
-    return WithHint(stored, "--name NAME imports it under another name");
-  }
-  VERNIER_RETURN_IF_ERROR(stored);
+  VERNIER_RETURN_IF_ERROR(with_hint(imports::StoreStudy(study, target)));
   context.output().Item(fmt::format("study '{}' imported: {}\n{}",
                                     study.spec.name,
                                     DescribeTrials(study),

@@ -97,7 +97,7 @@ std::string Heading(const StudyRecord& study) {
                                     StudyStateName(study.study.state),
                                     study.study.reason.empty() ? "" : ": " + study.study.reason);
   // A study that ended because it converged says so in its reason.
-  if (study.study.converged && !study.study.spec.convergence->stop) {
+  if (study.study.converged && study.study.best && !study.study.spec.convergence->stop) {
     heading += fmt::format("converged {}\n", DescribeConvergence(study.study));
   }
   return heading;

@@ -59,8 +59,11 @@ std::uint64_t LastOf(const IntDomain& domain) {
 }
 
 std::string NotOneOf(const std::vector<std::string>& texts, const ParameterValue& value) {
-  return fmt::format(
-      "must be one of {}, got {}", fmt::join(texts.begin(), texts.end(), ", "), FormatValue(value));
+  const std::string got = FormatValue(value);
+  const bool looks_right = std::ranges::find(texts, got) != texts.end();  // 16 and "16".
+  return fmt::format("must be one of {}, got {}",
+                     fmt::join(texts.begin(), texts.end(), ", "),
+                     looks_right ? KindName(value) : got);
 }
 
 std::string WhyIllegalFloat(const FloatDomain& domain, const ParameterValue& value) {

@@ -21,6 +21,7 @@ Study WithConvergence(bool stop) {
 Study Converged(bool stop) {
   Study study = WithConvergence(stop);
   study.converged = TrialNumber(17);
+  study.best = TrialNumber(12);
   return study;
 }
 
@@ -99,6 +100,8 @@ TEST(DescribeConvergence, CountsWhatStoppingSavesWhileItCanBeStopped) {
   study.state = StudyState::kCompleted;
   EXPECT_EQ(DescribeConvergence(study),
             "at trial 17: a further one is expected to improve loss by less than 0.01");
+  study.best.reset();  // Nothing to improve.
+  EXPECT_EQ(DescribeConvergence(study), "no, tolerance 0.01");
 }
 
 TEST(DescribeConvergence, LeavesTheReasonToTheStateOfAStudyThatEndedForIt) {

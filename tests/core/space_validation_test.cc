@@ -255,7 +255,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"DefaultTextForDiscrete",
          {WithDefault(DiscreteDomain{{16, 32}}, Text("16"))},
          {},
-         "parameters.p.default: must be one of 16, 32, got 16"},
+         "parameters.p.default: must be one of 16, 32, got text (16)"},
         {"DefaultNoCategory",
          {WithDefault(CategoricalDomain{{Text("a"), Int(2)}}, Text("b"))},
          {},

@@ -49,29 +49,22 @@ Request AboutStudy(std::string_view study) {
 
 class ChannelClient final : public Client {
  public:
-  ChannelClient(const std::shared_ptr<grpc::Channel>& channel, ClientOptions options)
-      : ChannelClient(channel, options, /*request_id=*/"", Retry(options, channel)) {}
-
-  ChannelClient(std::shared_ptr<grpc::Channel> channel,
-                ClientOptions options,
-                std::string request_id,
-                Retry retry)
+  ChannelClient(ClientOptions options, std::string request_id, Retry retry)
       : options_(std::move(options)),
         request_id_(std::move(request_id)),
-        channel_(std::move(channel)),
-        stub_(v1::StudyService::NewStub(channel_)),
-        cluster_stub_(v1::ClusterService::NewStub(channel_)),
-        retry_(std::move(retry)) {}
+        retry_(std::move(retry)),
+        stub_(v1::StudyService::NewStub(retry_.channel())),
+        cluster_stub_(v1::ClusterService::NewStub(retry_.channel())) {}
 
   std::unique_ptr<Client> WithName(std::string name) const override {
     ClientOptions options = options_;
     options.name = std::move(name);
-    return std::make_unique<ChannelClient>(
-        channel_, options, /*request_id=*/"", Retry(retry_, options));
+    const Retry retry(retry_, options);
+    return std::make_unique<ChannelClient>(std::move(options), /*request_id=*/"", retry);
   }
 
   std::unique_ptr<Client> WithRequestId(std::string request_id) const override {
-    return std::make_unique<ChannelClient>(channel_, options_, std::move(request_id), retry_);
+    return std::make_unique<ChannelClient>(options_, std::move(request_id), retry_);
   }
 
   absl::StatusOr<Study> CreateStudy(const StudySpec& spec) override {
@@ -412,17 +405,17 @@ class ChannelClient final : public Client {
 
   const ClientOptions options_;
   const std::string request_id_;  // Empty: each change gets one.
-  const std::shared_ptr<grpc::Channel> channel_;
+  const Retry retry_;
   const std::unique_ptr<Stub> stub_;
   const std::unique_ptr<v1::ClusterService::Stub> cluster_stub_;
-  const Retry retry_;
 };
 
 }  // namespace
 
 std::unique_ptr<Client> NewChannelClient(std::shared_ptr<grpc::Channel> channel,
                                          ClientOptions options) {
-  return std::make_unique<ChannelClient>(channel, std::move(options));
+  const Retry retry(options, std::move(channel));
+  return std::make_unique<ChannelClient>(std::move(options), /*request_id=*/"", retry);
 }
 
 }  // namespace vernier::client

@@ -37,6 +37,8 @@ class Retry {
   // Of the same channel and with what is known of its server, for a client that is derived from another.
   Retry(const Retry& other, const ClientOptions& options);
 
+  const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
+
   // What `call` answers. It is called with a context that has the deadline and the actor, and must make the same request
   // each time.
   template <typename Response, typename Call>

@@ -18,6 +18,7 @@
 #include "src/cli/terminal/fields.h"
 #include "src/cli/terminal/proto_json.h"
 #include "src/cli/terminal/text.h"
+#include "src/core/objectives.h"
 
 namespace vernier::cli {
 namespace {
@@ -97,7 +98,7 @@ std::string Heading(const StudyRecord& study) {
                                     StudyStateName(study.study.state),
                                     study.study.reason.empty() ? "" : ": " + study.study.reason);
   // A study that ended because it converged says so in its reason.
-  if (study.study.converged && study.study.best && !study.study.spec.convergence->stop) {
+  if (HasConverged(study.study) && !study.study.spec.convergence->stop) {
     heading += fmt::format("converged {}\n", DescribeConvergence(study.study));
   }
   return heading;

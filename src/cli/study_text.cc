@@ -193,7 +193,7 @@ std::string DescribeConvergence(const Study& study) {
   if (!study.spec.convergence) return "";
   const std::string tolerance = FormatFigure(study.spec.convergence->tolerance);
   const bool is_over = IsFinished(study.state);
-  if (!study.converged || !study.best)
+  if (!HasConverged(study))
     return fmt::format("{}, tolerance {}", is_over ? "no" : "not yet", tolerance);
   std::string text = fmt::format("at trial {}", study.converged->value());
   // For a study that converged and ended, its state gives the reason.

@@ -13,6 +13,10 @@ const Objective& FirstObjective(const StudySpec& spec) {
   return spec.objectives.empty() ? *none : spec.objectives.front();
 }
 
+bool HasConverged(const Study& study) {
+  return study.converged.has_value() && study.best.has_value();
+}
+
 std::string DescribeObjectives(const std::vector<Objective>& objectives) {
   // A foreign study, or a job that runs once, may have no objective.
   if (objectives.empty()) return "none";

@@ -12,6 +12,10 @@ namespace vernier {
 // study has none.
 const Objective& FirstObjective(const StudySpec& spec);
 
+// Whether a further trial was expected to improve the best one by too little (StudySpec::convergence). Without a valid trial there
+// is nothing to improve.
+bool HasConverged(const Study& study);
+
 // Returns "maximize accuracy, minimize latency_ms", or "none".
 std::string DescribeObjectives(const std::vector<Objective>& objectives);
 

@@ -28,11 +28,8 @@ std::string GpuTimeReason(const Study& study) {
   return fmt::format("budget of {} GPU hours spent", *study.spec.budget.gpu_hours);
 }
 
-// Convergence ends a study only if its definition says so; otherwise it is shown and no more. Where no trial is valid, nothing is
-// there to be improved.
-bool HasEnough(const Study& study) {
-  return study.converged.has_value() && study.spec.convergence->stop && study.best.has_value();
-}
+// Convergence ends a study only if its definition says so; otherwise it is shown and no more.
+bool HasEnough(const Study& study) { return HasConverged(study) && study.spec.convergence->stop; }
 
 // Why no trial may be created. REQUIRES: TrialRoom is 0.
 std::string TrialsReason(const Study& study) {

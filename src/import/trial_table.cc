@@ -130,45 +130,35 @@ bool IsWordForMissing(const std::string& field) {
   return std::ranges::find(kMissing, absl::AsciiStrToLower(field)) != std::end(kMissing);
 }
 
-// A number with a decimal comma, with a point instead; nothing for other text.
-std::optional<std::string> WithDecimalPoint(std::string field) {
+// The number in a field as text with a point; empty: it is missing; nothing: it is no number.
+std::optional<std::string> NumberText(std::string field, char separator) {
+  if (field.empty() || IsWordForMissing(field)) return "";
+  if (NumberOf(ValueOfText(field)).has_value()) return field;
   const std::size_t comma = field.find(',');
-  if (comma == field.npos || field.find('.') != field.npos) return std::nullopt;
+  if (separator == ',' || comma == field.npos || field.find('.') != field.npos) return std::nullopt;
   field[comma] = '.';
-  if (!NumberOf(ValueOfText(field)).has_value()) return std::nullopt;
-  return field;
+  return NumberOf(ValueOfText(field)).has_value() ? std::optional(field) : std::nullopt;
 }
 
-// Spreadsheets write decimal commas where the language has them, and then semicolons between fields. Columns that hold nothing but
-// numbers get points.
-void ReadDecimalCommas(Table& table, SourceStudy& study) {
-  if (table.separator == ',') return;
+// Brings the columns that hold nothing but numbers to one form. Spreadsheets write decimal commas where the language has them, and
+// then other separators between fields.
+void NormalizeNumbers(Table& table, SourceStudy& study) {
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    std::map<std::size_t, std::string> read;
-    const bool are_numbers = std::ranges::all_of(table.rows, [&](const auto& row) {
-      const std::size_t index = &row - table.rows.data();
-      if (auto number = WithDecimalPoint(row[i])) read[index] = *std::move(number);
-      return row[i].empty() || IsWordForMissing(row[i]) || read.contains(index) ||
-             NumberOf(ValueOfText(row[i])).has_value();
-    });
-    if (!are_numbers || read.empty()) continue;
-    for (auto& [row, number] : read) table.rows[row][i] = std::move(number);
-    study.Note(fmt::format("{}: read with decimal commas", table.columns[i]));
-  }
-}
-
-void ClearMissingNumbers(Table& table) {
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    const auto is_number = [&](const auto& row) {
-      return NumberOf(ValueOfText(row[i])).has_value();
-    };
-    const bool are_numbers = std::ranges::all_of(table.rows, [&](const auto& row) {
-      return row[i].empty() || IsWordForMissing(row[i]) || is_number(row);
-    });
-    if (!are_numbers || std::ranges::none_of(table.rows, is_number)) continue;
-    for (std::vector<std::string>& row : table.rows) {
-      if (IsWordForMissing(row[i])) row[i].clear();
+    std::vector<std::string> numbers;
+    for (const std::vector<std::string>& row : table.rows) {
+      std::optional<std::string> number = NumberText(row[i], table.separator);
+      if (!number.has_value()) break;
+      numbers.push_back(*std::move(number));
     }
+    const bool has_any =
+        std::ranges::any_of(numbers, [](const auto& text) { return !text.empty(); });
+    if (numbers.size() < table.rows.size() || !has_any) continue;
+    bool has_comma = false;
+    for (std::size_t row = 0; row < numbers.size(); ++row) {
+      has_comma |= !numbers[row].empty() && numbers[row] != table.rows[row][i];
+      table.rows[row][i] = std::move(numbers[row]);
+    }
+    if (has_comma) study.Note(fmt::format("{}: read with decimal commas", table.columns[i]));
   }
 }
 
@@ -249,8 +239,7 @@ absl::StatusOr<SourceStudy> ReadTrialTable(const std::string& path, const Import
   study.name = std::filesystem::path(path).stem().string();
   study.infers_space = true;
   study.infers_conditions = true;
-  ReadDecimalCommas(table, study);
-  ClearMissingNumbers(table);
+  NormalizeNumbers(table, study);
   Columns columns;
   VERNIER_RETURN_IF_ERROR(FindParameters(table, wanted, columns));
   FindOthers(table, columns, study);

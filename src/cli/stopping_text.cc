@@ -8,7 +8,6 @@
 #include "src/cli/terminal/fields.h"
 #include "src/cli/terminal/figures.h"
 #include "src/cli/terminal/proto_json.h"
-#include "src/cli/terminal/text.h"
 #include "src/core/objectives.h"
 
 namespace vernier::cli {
@@ -253,7 +252,7 @@ Table StopTable(const StoppingSimulation& simulation) {
                   {FormatFigure(stop.value)},
                   {stop.final_value ? FormatFigure(*stop.final_value) : unknown},
                   {stop.was_stopped ? unknown : won},
-                  {Printable(stop.explanation)}});
+                  {stop.explanation}});
   }
   return table;
 }

@@ -131,7 +131,7 @@ std::vector<TrialColumn> FixedColumns(const TrialColumnContext& context) {
           "message",
           MessageColumn(),
           [](const ListedTrial& listed) -> Cell {
-            return {.text = Printable(FirstLine(listed.trial.message))};
+            return {.text = FirstLine(listed.trial.message)};
           },
           "message"),
       TimeColumn("create_time",

@@ -37,7 +37,7 @@ std::vector<Cell> CellsOf(const TrialSummary& row,
   cells.push_back(CurveCell(row, scale));
   cells.push_back({.text = row.parameters});
   cells.push_back({.text = row.duration ? FormatElapsed(*row.duration) : "-"});
-  if (messages) cells.push_back({.text = Printable(row.message)});
+  if (messages) cells.push_back({.text = row.message});
   return cells;
 }
 

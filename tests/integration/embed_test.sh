@@ -21,7 +21,7 @@ PKG_CONFIG_PATH=$(dirname "$(find "$folder/prefix" -name vernier.pc)")
 export PKG_CONFIG_PATH
 cc "$source/examples/embed_c/main.c" -o "$folder/embed_c.by_pkg_config" $(pkg-config --cflags --libs vernier-c) -lm
 LD_LIBRARY_PATH=$(dirname "$PKG_CONFIG_PATH") "$folder/embed_c.by_pkg_config"
-for example in embed_ask_tell embed_server; do
+for example in ${examples#embed_c }; do
   modules=vernier
   [ $example = embed_server ] && modules="vernier-client vernier-server"
   g++ $(pkg-config --cflags $modules) "$source/examples/$example"/*.cc -o "$folder/$example.by_pkg_config" $(pkg-config --libs $modules)

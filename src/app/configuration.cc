@@ -15,6 +15,7 @@
 #include "src/base/files.h"
 #include "src/codec/document.h"
 #include "src/codec/mapping.h"
+#include "src/core/byte_size.h"
 #include "src/core/nearest.h"
 #include "src/core/status.h"
 #include "src/launch/cluster_launcher.h"
@@ -71,8 +72,10 @@ absl::StatusOr<double> ReadCpus(const Json& json, const std::string& path) {
 
 absl::StatusOr<std::int64_t> ReadHostMemory(const Json& json, const std::string& path) {
   VERNIER_ASSIGN_OR_RETURN(const std::int64_t bytes, codec::ReadMemory(json, path));
-  if (bytes > 0) return bytes;
-  return FieldError(path, fmt::format("must be above 0, got {}", bytes));
+  if (bytes <= 0) return FieldError(path, fmt::format("must be above 0, got {}", bytes));
+  const std::string problem = json.is_number() ? ProblemOfBareAmount(bytes) : "";
+  if (!problem.empty()) return FieldError(path, problem);
+  return bytes;
 }
 
 absl::StatusOr<std::int64_t> ReadDiskReserve(const Json& json, const std::string& path) {

@@ -77,13 +77,7 @@ CLI::Option* AddChoice(CLI::App& app,
 }
 
 CLI::Validator AmountOfMemory() {
-  return CLI::Validator(
-      [](const std::string& text) {
-        const std::optional<std::int64_t> bytes = ParseByteCount(text);
-        if (bytes.has_value() && *bytes > 0) return std::string();
-        return fmt::format("must be {}, got '{}'", ExpectedByteSize(text), text);
-      },
-      "");
+  return CLI::Validator([](const std::string& text) { return ProblemOfAmount(text); }, "");
 }
 
 CLI::Validator DiskReserve() {

@@ -132,9 +132,9 @@ absl::StatusOr<std::int64_t> ParseCountFlag(std::string_view option, const std::
 }
 
 absl::StatusOr<std::int64_t> ParseBytesFlag(std::string_view option, const std::string& text) {
-  const std::optional<std::int64_t> bytes = ParseByteCount(text);
-  if (bytes.has_value() && *bytes > 0) return *bytes;
-  return InvalidArgument("{}: must be {}, got '{}'", option, ExpectedByteSize(text), text);
+  const std::string problem = ProblemOfAmount(text);
+  if (!problem.empty()) return InvalidArgument("{}: {}", option, problem);
+  return *ParseByteCount(text);
 }
 
 }  // namespace vernier::cli

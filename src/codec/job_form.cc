@@ -73,11 +73,10 @@ struct MemoryForm {
 struct ReplicaMemoryForm : MemoryForm {
   static absl::Status Read(const Json& json, const FilePlace& place, std::int64_t& bytes) {
     VERNIER_RETURN_IF_ERROR(MemoryForm::Read(json, place, bytes));
-    constexpr std::int64_t kSmall = std::int64_t{1} << 20;
     const bool is_of_user = place.unknown_keys == UnknownKeys::kRefuse;
-    if (!is_of_user || !json.is_number() || bytes <= 0 || bytes >= kSmall) return absl::OkStatus();
-    return FieldError(place.path,
-                      fmt::format("{0} counts bytes; write a size such as {0}GiB", bytes));
+    if (!is_of_user || !json.is_number() || bytes <= 0) return absl::OkStatus();
+    const std::string problem = ProblemOfBareAmount(bytes);
+    return problem.empty() ? absl::OkStatus() : FieldError(place.path, problem);
   }
 };
 

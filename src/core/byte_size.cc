@@ -7,6 +7,8 @@
 #include <system_error>
 #include <utility>
 
+#include "fmt/format.h"
+
 namespace vernier {
 namespace {
 
@@ -70,6 +72,21 @@ std::string ExpectedByteSize(std::string_view text) {
     if (ParseByteSize(meant).has_value()) return "a size such as " + meant;
   }
   return "a size such as 4GiB";
+}
+
+std::string ProblemOfBareAmount(std::int64_t bytes) {
+  constexpr std::int64_t kLeast = std::int64_t{1} << 20;
+  if (bytes >= kLeast) return "";
+  return fmt::format("{0} counts bytes; write a size such as {0}GiB", bytes);
+}
+
+std::string ProblemOfAmount(std::string_view text) {
+  const std::optional<std::int64_t> bytes = ParseByteCount(text);
+  if (!bytes.has_value() || *bytes == 0) {
+    return fmt::format("must be {}, got '{}'", ExpectedByteSize(text), text);
+  }
+  const bool has_unit = ParseByteSize(text).has_value();
+  return has_unit ? "" : ProblemOfBareAmount(*bytes);
 }
 
 std::string FormatByteSize(std::int64_t bytes) {

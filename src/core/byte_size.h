@@ -18,6 +18,14 @@ std::optional<std::int64_t> ParseByteCount(std::string_view text);
 // most 8388607TiB" for one that is too large, "a size such as 4GiB" for others.
 std::string ExpectedByteSize(std::string_view text);
 
+// Why a user's number without a unit is no amount of memory or disk: "4 counts bytes; write a size such as 4GiB" for one
+// below a MiB. Empty: it is one.
+std::string ProblemOfBareAmount(std::int64_t bytes);
+
+// As ProblemOfBareAmount, of a user's text: also "must be a size such as 4GiB, got '4G'". Empty: ParseByteCount reads an
+// amount above 0.
+std::string ProblemOfAmount(std::string_view text);
+
 // Formats a size in the largest unit that divides it: "4GiB"; without a unit, "4097", if none does. ParseByteCount
 // reads it back.
 std::string FormatByteSize(std::int64_t bytes);

@@ -30,7 +30,8 @@ TEST(OrderBy, KnowsTheObjectiveInEveryPlace) {
 TEST(ParseBytesFlag, KnowsUnits) {
   EXPECT_EQ(*ParseBytesFlag("--memory", "16GiB"), std::int64_t{16} << 30);
   EXPECT_EQ(*ParseBytesFlag("--memory", "1.5KB"), 1500);
-  EXPECT_EQ(*ParseBytesFlag("--memory", "7"), 7);
+  EXPECT_EQ(*ParseBytesFlag("--memory", "7B"), 7);
+  EXPECT_EQ(*ParseBytesFlag("--memory", "17179869184"), std::int64_t{16} << 30);
 }
 class BadBytesTest : public ::testing::TestWithParam<std::string> {};
 TEST_P(BadBytesTest, IsRefused) {
@@ -40,6 +41,12 @@ TEST_P(BadBytesTest, IsRefused) {
 INSTANTIATE_TEST_SUITE_P(Table,
                          BadBytesTest,
                          ::testing::Values("", "GiB", "-1GiB", "0", "1XB", "1e30", "nan"));
+
+TEST(ParseBytesFlag, RefusesASmallNumberWithoutAUnit) {
+  EXPECT_THAT(ParseBytesFlag("--memory", "5"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "--memory: 5 counts bytes; write a size such as 5GiB"));
+}
 
 TEST(ParseCountFlag, WantsAWholeNumber) {
   EXPECT_EQ(*ParseCountFlag("--trials", "12"), 12);

@@ -35,6 +35,16 @@ TEST(ByteSize, IsReadInItsUnits) {
   }
 }
 
+TEST(ByteSize, SaysWhyATextIsNoAmount) {
+  EXPECT_EQ(ProblemOfAmount("4GiB"), "");
+  EXPECT_EQ(ProblemOfAmount("5B"), "");
+  EXPECT_EQ(ProblemOfAmount("1048576"), "");
+  EXPECT_EQ(ProblemOfAmount("1048575"), "1048575 counts bytes; write a size such as 1048575GiB");
+  EXPECT_EQ(ProblemOfAmount("4G"), "must be a size such as 4GiB, got '4G'");
+  EXPECT_EQ(ProblemOfAmount("0"), "must be a size such as 4GiB, got '0'");
+  EXPECT_EQ(ProblemOfAmount("-1GiB"), "must be a size such as 4GiB, got '-1GiB'");
+}
+
 TEST(ByteSize, SaysWhichSizeMayBeMeant) {
   EXPECT_EQ(ExpectedByteSize("2G"), "a size such as 2GiB");
   EXPECT_EQ(ExpectedByteSize("1.5 gib"), "a size such as 1.5GiB");

@@ -33,8 +33,8 @@ namespace {
 
 // Targets with a scheme of gRPC's name resolution pass unchecked; gRPC knows them best.
 absl::Status CheckTarget(const std::string& target) {
-  for (const char* scheme : {"unix:", "unix-abstract:", "dns:", "ipv4:", "ipv6:"}) {
-    if (target.starts_with(scheme)) return absl::OkStatus();
+  for (const std::string_view scheme : {"unix:", "unix-abstract:", "dns:", "ipv4:", "ipv6:"}) {
+    if (target.starts_with(scheme) && target.size() > scheme.size()) return absl::OkStatus();
   }
   if (app::CheckListenAddress(target, /*allow_remote=*/true).ok()) return absl::OkStatus();
   return InvalidArgument("--server: must be HOST:PORT or unix:PATH, got '{}'", target);

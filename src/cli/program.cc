@@ -272,6 +272,20 @@ std::vector<std::string> TakeUserArgs(std::vector<std::string>& args) {
   return user_args;
 }
 
+// A store that is named on the command line goes before the server that the environment names.
+absl::Status ChooseStoreOrServer(const std::vector<std::string>& args, GlobalFlags& flags) {
+  if (flags.store.empty() || flags.server.empty()) return absl::OkStatus();
+  const bool is_named = std::ranges::any_of(args, [](const std::string& word) {
+    return word == "--server" || word.starts_with("--server=");
+  });
+  if (is_named) {
+    return absl::InvalidArgumentError(
+        "--server: a server has its own store; leave out --store, or --server");
+  }
+  flags.server.clear();
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 ExitCode RunProgram(std::vector<std::string> args,
@@ -287,6 +301,8 @@ ExitCode RunProgram(std::vector<std::string> args,
   if (!line.ok()) return ReportError(line.status(), {}, err);
   flags.user_args = TakeUserArgs(line->args);
   if (const auto end = ParseCommandLine(root, *line, out, err)) return *end;
+  const absl::Status choice = ChooseStoreOrServer(line->args, flags);
+  if (!choice.ok()) return ReportError(choice, *line, err);
   Console console = {.out = out,
                      .err = err,
                      .is_terminal = terminal.is_terminal,

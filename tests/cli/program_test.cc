@@ -1,18 +1,23 @@
 #include "src/cli/program.h"
 
 #include <cctype>
+#include <cstdlib>
 #include <functional>
 #include <ostream>
 #include <sstream>
 #include <streambuf>
 #include <string>
+#include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/cli/terminal/text.h"
 #include "vernier/core/clock.h"
 
 namespace vernier::cli {
 namespace {
+
+using ::testing::HasSubstr;
 
 class EveryCommand : public ::testing::Test {
  protected:
@@ -87,6 +92,23 @@ TEST(Program, FailsIfItsOutputCannotBeWritten) {
   EXPECT_EQ(err.str(), "vernier: standard output could not be written in full\n");
   std::ostringstream room;
   EXPECT_EQ(RunProgram({"completion", "bash"}, {}, *clock, room, err), ExitCode::kOk);
+}
+
+TEST(Program, TakesANamedStoreRatherThanTheServerOfTheEnvironment) {
+  const std::string store = ::testing::TempDir() + "/no-such-store.db";
+  const auto clock = NewRealClock();
+  const auto error_of = [&](const std::vector<std::string>& args) {
+    std::ostringstream out;
+    std::ostringstream err;
+    EXPECT_NE(RunProgram(args, {}, *clock, out, err), ExitCode::kOk);
+    return err.str();
+  };
+  setenv("VERNIER_SERVER", "unix:/no/such/socket", 1);
+  EXPECT_THAT(error_of({"--store", store, "study", "list"}), HasSubstr("there is no store at"));
+  EXPECT_THAT(error_of({"study", "list"}), HasSubstr("/no/such/socket"));
+  const std::vector<std::string> both = {"study", "list", "--store", store, "--server", "host:1"};
+  EXPECT_THAT(error_of(both), HasSubstr("--server: a server has its own store"));
+  unsetenv("VERNIER_SERVER");
 }
 
 }  // namespace

@@ -87,6 +87,10 @@ class ServerUnavailableError(VernierError, ConnectionError):
     """The server cannot be reached, or does not answer in time. What was called may have taken effect nevertheless."""
 
 
+# The store or the server may be reached later.
+UNREACHABLE = (StoreBusyError, ServerUnavailableError)
+
+
 class AccessDeniedError(VernierError, PermissionError):
     """The server wants a token, or another one."""
 

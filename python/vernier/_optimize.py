@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, Callable, ContextManager, Optional, Union
 
 from vernier import _values
 from vernier._errors import (
+    UNREACHABLE,
     ExhaustedError,
     Interrupted,
     InvalidValueError,
     LeaseLostError,
     ParallelLimitError,
-    ServerUnavailableError,
     StateError,
-    StoreBusyError,
     TooManyFailuresError,
     TrialStopped,
     VernierError,
@@ -240,7 +239,7 @@ class Run(Loop):
         except Interrupted:
             self.cancel(trial)
             return None
-        except (WorkerCannotStart, StoreBusyError, ServerUnavailableError):
+        except (WorkerCannotStart, *UNREACHABLE):
             raise  # No fault of the trial, which is cancelled.
         except WorkerDied as error:
             return self._fail(trial, error, is_lost=True)

@@ -323,6 +323,16 @@ class StudyTest(unittest.TestCase):
         with self.assertRaises(ZeroDivisionError):
             study.optimize(lambda t: 1 / 0, n_trials=2)
 
+    def test_a_store_that_does_not_answer_is_no_failure_of_a_trial(self):
+        for error in (vernier.StoreBusyError("held"), vernier.ServerUnavailableError("away")):
+            def objective(trial):
+                raise error
+
+            study = optuna.create_study(sampler=gp())
+            with self.assertRaises(type(error)):
+                study.optimize(objective, n_trials=5, catch=Exception)
+            self.assertEqual([trial.state for trial in study.trials], [TrialState.RUNNING])
+
     def test_figures(self):
         try:
             import matplotlib

@@ -7,7 +7,7 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any, Iterable, Optional, Union
 
-from vernier._errors import ExhaustedError
+from vernier._errors import UNREACHABLE, ExhaustedError
 from vernier._loop import Loop
 from vernier._values import described, finite, whole
 from vernier.optuna import _tell
@@ -130,10 +130,14 @@ class _Run(Loop):
             values = self.func(trial)
         except TrialPruned as pruned:
             state, message = TrialState.PRUNED, str(pruned)
+        except UNREACHABLE:
+            raise  # No fault of the trial, which stays as it is.
         except (Exception, KeyboardInterrupt) as raised:
             state, message, error = TrialState.FAIL, described(raised), raised
         try:
             record = _tell.tell(study, trial, values, state, message=message, warn=False)
+        except UNREACHABLE:
+            raise
         except Exception:
             record = study._book.record(trial.number)
             if not record.state.is_finished():

@@ -37,7 +37,7 @@ namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
 // A list of words in the file, and its field.
-struct CommandLine {
+struct WordList {
   std::string field;
   const Words* words;
   bool is_command = false;  // The first word is the program.
@@ -47,8 +47,8 @@ std::string ReplicaField(Role role, const TrainingJob& job) {
   return fmt::format("job.replicas.{}", RoleName(role, job));
 }
 
-std::vector<CommandLine> CommandLines(const TrainingJob& job) {
-  std::vector<CommandLine> lines = {{"job.command", &job.command, true}, {"job.args", &job.args}};
+std::vector<WordList> WordLists(const TrainingJob& job) {
+  std::vector<WordList> lines = {{"job.command", &job.command, true}, {"job.args", &job.args}};
   for (const auto& [role, replica] : job.replicas) {
     const std::string field = ReplicaField(role, job);
     lines.push_back({field + ".command", &replica.command, true});
@@ -91,7 +91,7 @@ void AddUnknownNames(const StudySpec& spec, std::vector<std::string>& warnings) 
                                       : "no parameter has that name" + NearestHint(name, known)));
     }
   };
-  for (const CommandLine& line : CommandLines(*spec.job)) {
+  for (const WordList& line : WordLists(*spec.job)) {
     for (const std::string& word : *line.words) look(line.field, word);
   }
   for (const auto& [field, value] : VariablesIn(*spec.job)) look(field, value);
@@ -104,7 +104,7 @@ void AddLonelyOptions(const StudySpec& spec, std::vector<std::string>& warnings)
   for (const Parameter& parameter : spec.space.parameters()) {
     if (!parameter.when.empty()) conditional.insert(parameter.name);
   }
-  for (const CommandLine& line : CommandLines(*spec.job)) {
+  for (const WordList& line : WordLists(*spec.job)) {
     const Words& words = *line.words;
     for (std::size_t i = 1; i < words.size(); ++i) {
       const std::string& word = words[i];
@@ -143,7 +143,7 @@ bool IsAssignment(std::string_view word) {
 }
 
 void AddShellSyntax(const TrainingJob& job, std::vector<std::string>& warnings) {
-  for (const CommandLine& line : CommandLines(job)) {
+  for (const WordList& line : WordLists(job)) {
     const Words& words = *line.words;
     const auto syntax = std::ranges::find_if(words, IsShellSyntax);
     if (syntax != words.end()) {
@@ -173,7 +173,7 @@ void AddOpenValues(const TrainingJob& job, std::vector<std::string>& warnings) {
     if (text.find(kOpen) == std::string::npos) return;
     warnings.push_back(fmt::format("{}: '{}': write the value in place of {}", field, text, kOpen));
   };
-  for (const CommandLine& line : CommandLines(job)) {
+  for (const WordList& line : WordLists(job)) {
     const Words& words = *line.words;
     for (std::size_t i = 0; i < words.size(); ++i) {
       const bool follows_option = i > 0 && words[i - 1].starts_with('-');

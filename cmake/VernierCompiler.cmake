@@ -39,7 +39,7 @@ find_program(VERNIER_MOLD mold)
 if(VERNIER_MOLD)
   add_link_options(-fuse-ld=mold)
 endif()
-# A linker leaves out what a program does not call by sections, and an object holds six files.
+# A linker leaves out what a program does not call by sections, and an object holds sixteen files.
 add_compile_options(-ffunction-sections -fdata-sections)
 add_link_options(-Wl,--gc-sections)
 
@@ -66,11 +66,15 @@ if(VERNIER_SANITIZE)
   add_link_options(-fsanitize=${VERNIER_SANITIZE})
 endif()
 
+# Of tests in the release build, which takes longer with lines for a debugger: GoogleTest says itself where a test failed.
+set(VERNIER_TEST_OPTIONS $<$<CONFIG:RelWithDebInfo>:-g0>)
+
 # Of the directory that calls it, and those that it adds: compiled without sanitizers, and with the options of the release preset, so
 # that ccache has the objects if that was built before. For code that is not ours, and for tests, where half of the compile time goes.
 # What a test's code does itself is then not looked at; what it calls is.
 macro(vernier_compile_as_release)
   set(CMAKE_CXX_FLAGS_DEBUG "-O2 -g1 -DNDEBUG")
+  set(VERNIER_TEST_OPTIONS -g0)
   get_directory_property(vernier_options COMPILE_OPTIONS)
   list(FILTER vernier_options EXCLUDE REGEX "sanitize|SANITIZE|frame-pointer")
   set_directory_properties(PROPERTIES COMPILE_OPTIONS "${vernier_options}")

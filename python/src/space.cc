@@ -21,16 +21,6 @@ namespace nb = nanobind;
 namespace vernier::python {
 namespace {
 
-nb::object ToObject(const ParameterValue& value) {
-  return std::visit([](const auto& held) { return nb::cast(held); }, value);
-}
-
-nb::list ToList(const std::vector<ParameterValue>& values) {
-  nb::list list;
-  for (const ParameterValue& value : values) list.append(ToObject(value));
-  return list;
-}
-
 template <typename Range>
 nb::tuple RangeArguments(const Range& range) {
   return nb::make_tuple(range.lower,

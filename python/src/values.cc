@@ -20,10 +20,6 @@ namespace {
 // Up to here every whole number is a double.
 constexpr double kMostWhole = 9007199254740992;
 
-nb::object ToObject(const ParameterValue& value) {
-  return std::visit([](const auto& held) { return nb::cast(held); }, value);
-}
-
 bool HoldsWholeNumbers(const DiscreteDomain& domain) {
   return std::ranges::all_of(domain.values, [](double value) {
     return std::trunc(value) == value && std::abs(value) < kMostWhole;
@@ -63,16 +59,10 @@ nb::tuple ToPair(const PredictedValue& value) {
   return nb::make_tuple(value.mean, value.deviation);
 }
 
-nb::dict ToDict(const std::map<std::string, PredictedValue>& values) {
+nb::dict ToPairs(const std::map<std::string, PredictedValue>& values) {
   nb::dict dict;
   for (const auto& [name, value] : values) dict[name.c_str()] = ToPair(value);
   return dict;
-}
-
-nb::list ToList(const std::vector<ParameterValue>& values) {
-  nb::list list;
-  for (const ParameterValue& value : values) list.append(ToObject(value));
-  return list;
 }
 
 template <typename Range>
@@ -117,6 +107,16 @@ std::optional<double> ValueOf(const Trial& trial, const StudySpec& spec) {
 }
 
 }  // namespace
+
+nb::object ToObject(const ParameterValue& value) {
+  return std::visit([](const auto& held) { return nb::cast(held); }, value);
+}
+
+nb::list ToList(const std::vector<ParameterValue>& values) {
+  nb::list list;
+  for (const ParameterValue& value : values) list.append(ToObject(value));
+  return list;
+}
 
 nb::dict ToDict(const Point& point, const Space& space) {
   nb::dict dict;
@@ -226,7 +226,7 @@ nb::list ToPredictions(const std::vector<PredictedPoint>& points) {
   nb::list list;
   for (const PredictedPoint& point : points) {
     list.append(
-        nb::make_tuple(point.objective.mean, point.objective.deviation, ToDict(point.others)));
+        nb::make_tuple(point.objective.mean, point.objective.deviation, ToPairs(point.others)));
   }
   return list;
 }

@@ -13,6 +13,8 @@
 // Values of the library as plain Python objects, and back. All of it needs the GIL.
 namespace vernier::python {
 
+nanobind::object ToObject(const ParameterValue& value);
+nanobind::list ToList(const std::vector<ParameterValue>& values);
 // The point's values in the order of the space. Values of a discrete parameter of whole numbers are ints, so that
 // programs can count with them.
 nanobind::dict ToDict(const Point& point, const Space& space);

@@ -28,12 +28,12 @@ constexpr double kLargestDeviation = 10.0;
 
 // Posterior of the rows, with the noise raised until the covariance matrix can be factorised. The steps are a choice:
 // the first is what the hyperparameters say, and a noise of 1, the variance of the targets, factorises any finite rows.
-absl::StatusOr<Posterior> Condition(const Eigen::MatrixXd& rows,
-                                    const Eigen::VectorXd& targets,
-                                    Hyperparameters hyperparameters,
-                                    const std::vector<int>& group_of_column,
-                                    const MeanFunction& mean = {},
-                                    const Eigen::VectorXd& own_variances = {}) {
+absl::StatusOr<Posterior> PosteriorGiven(const Eigen::MatrixXd& rows,
+                                         const Eigen::VectorXd& targets,
+                                         Hyperparameters hyperparameters,
+                                         const std::vector<int>& group_of_column,
+                                         const MeanFunction& mean = {},
+                                         const Eigen::VectorXd& own_variances = {}) {
   for (const double least_noise : {0.0, 1e-4, 1e-2, 1.0}) {
     if (least_noise > 0) {
       hyperparameters.log_noise = std::max(hyperparameters.log_noise, std::log(least_noise));
@@ -93,12 +93,12 @@ absl::StatusOr<Posterior> Grow(const Eigen::MatrixXd& rows,
   }
   // The first part may have raised the noise; the rest must use the same.
   VERNIER_ASSIGN_OR_RETURN(const Posterior first,
-                           Condition(rows.topRows(anchor),
-                                     targets.head(anchor),
-                                     hyperparameters,
-                                     group_of_column,
-                                     {},
-                                     Head(own_variances, anchor)));
+                           PosteriorGiven(rows.topRows(anchor),
+                                          targets.head(anchor),
+                                          hyperparameters,
+                                          group_of_column,
+                                          {},
+                                          Head(own_variances, anchor)));
   return Posterior::Extend(
       first.factor(), rows, targets, first.hyperparameters(), group_of_column, mean, own_variances);
 }
@@ -199,7 +199,7 @@ absl::StatusOr<double> FitWarps(const FeatureMap& features,
     VERNIER_RETURN_IF_ERROR(CheckGoesOn(stop));
     VERNIER_ASSIGN_OR_RETURN(
         const Posterior posterior,
-        Condition(
+        PosteriorGiven(
             set.rows, targets, *state.by_warp[i], features.group_of_column(), mean, own_variances));
     const double skill = OrderingSkill(posterior.LeaveOneOutMeans(targets), values);
     if (skill > most) {
@@ -285,7 +285,7 @@ absl::StatusOr<Posterior> FitLabels(const FeatureMap& features,
     }
   }
   VERNIER_RETURN_IF_ERROR(CheckGoesOn(stop));
-  return Condition(rows, labels, *state, features.group_of_column());
+  return PosteriorGiven(rows, labels, *state, features.group_of_column());
 }
 
 }  // namespace vernier::gp

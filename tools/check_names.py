@@ -38,7 +38,7 @@ def types(text):
 
 def main():
     owners = collections.defaultdict(set)  # By folder of the target, namespace and name.
-    for path in sorted(path for top in ("algorithms", "src", "tests") for kind in ("*.cc", "*.h") for path in (ROOT / top).rglob(kind)):
+    for path in sorted(path for top in ("algorithms", "python", "src", "tests") for kind in ("*.cc", "*.h") for path in (ROOT / top).rglob(kind)):
         folder = next(parent for parent in path.parents if (parent / "CMakeLists.txt").exists()).relative_to(ROOT).as_posix()
         text = path.read_text()
         space = NAMESPACE.search(text)

@@ -92,8 +92,8 @@ void AddGlobalOptions(CLI::App& root, GlobalFlags& flags) {
       ->option_text("FILE");
   root.add_option("--server",
                   flags.server,
-                  "Address of a running server: HOST:PORT or unix:PATH (default: $VERNIER_SERVER, "
-                  "else the process that has the store open)")
+                  "Address of a running server: HOST:PORT or unix:PATH (default, without --store: "
+                  "$VERNIER_SERVER; else the process that has the store open)")
       ->envname("VERNIER_SERVER")
       ->option_text("ADDRESS");
   root.add_option("-o,--output",

@@ -11,10 +11,10 @@ function(vernier_numerical target)
   endif()
 endfunction()
 
-# Compiles sixteen files of a target at a time: most of the time goes into headers and templates, which files share. So names at the
+# Compiles forty files of a target at a time: most of the time goes into headers and templates, which files share. So names at the
 # level of files, in unnamed namespaces too, are unique in a target (tools/check_names.py).
 function(vernier_merge target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${VERNIER_MERGE_FILES} UNITY_BUILD_BATCH_SIZE 16)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${VERNIER_MERGE_FILES} UNITY_BUILD_BATCH_SIZE 40)
 endfunction()
 
 # vernier_headers(NAME HEADER … [DEPS …] [NUMERICAL])
@@ -96,18 +96,20 @@ macro(vernier_default option value)
   endif()
 endmacro()
 
-# vernier_test(NAME SOURCES … [DEPS …] [LABELS …] [TIMEOUT seconds] [ENVIRONMENT …] [OPTIMISED] [ONE_THREAD])
+# vernier_test(NAME SOURCES … [DEPS …] [LABELS …] [TIMEOUT seconds] [COST seconds] [ENVIRONMENT …] [OPTIMISED] [ONE_THREAD])
 #   One GoogleTest program, each of its tests known to ctest. LABELS default to unit. Compiling a test well takes longer than
 #   running it badly, so its own files are not optimised, unless they compute much, or share inline functions with code
-#   whose numbers, and whose blocks of memory with sanitizers, depend on how it is compiled (Eigen). ONE_THREAD: starts no
-#   thread and nor does what it tests, so that ThreadSanitizer has nothing to see and does without it.
+#   whose numbers depend on how it is compiled (Eigen). ONE_THREAD: starts no thread and nor does what it tests, so that
+#   ThreadSanitizer has nothing to see and does without it. COST: about how long the program takes, if long; ctest starts the
+#   longest first, so that none is left alone at the end.
 function(vernier_test name)
-  cmake_parse_arguments(arg "OPTIMISED;ONE_THREAD" "TIMEOUT" "SOURCES;DEPS;LABELS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(arg "OPTIMISED;ONE_THREAD" "TIMEOUT;COST" "SOURCES;DEPS;LABELS;ENVIRONMENT" ${ARGN})
   if(arg_ONE_THREAD AND VERNIER_SANITIZE MATCHES thread)
     return()
   endif()
   vernier_default(arg_LABELS unit)
   vernier_default(arg_TIMEOUT 60)
+  vernier_default(arg_COST 0)
   add_executable(${name} ${arg_SOURCES})
   list(TRANSFORM arg_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   set_property(GLOBAL APPEND PROPERTY VERNIER_TEST_SOURCES ${arg_SOURCES})
@@ -115,7 +117,7 @@ function(vernier_test name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   if(arg_OPTIMISED)
-    target_compile_options(${name} PRIVATE ${VERNIER_OPTIMISED_TEST_OPTIONS})
+    target_compile_options(${name} PRIVATE ${VERNIER_OPTIMISED_TEST_OPTIONS} ${VERNIER_TEST_OPTIONS})
     target_precompile_headers(${name} REUSE_FROM vernier_test_headers_optimised)
   else()
     target_compile_options(${name} PRIVATE -O0 ${VERNIER_TEST_OPTIONS})
@@ -124,14 +126,16 @@ function(vernier_test name)
   vernier_merge(${name})
   target_compile_options(${name} PRIVATE ${VERNIER_PRECOMPILED_OPTIONS})
   vernier_link_sanitizer(${name})
-  vernier_discover_tests(${name} LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${arg_ENVIRONMENT}")
+  vernier_discover_tests(${name} LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} COST ${arg_COST}
+    ENVIRONMENT "${arg_ENVIRONMENT}")
 endfunction()
 
-# vernier_discover_tests(PROGRAM LABELS … TIMEOUT seconds [PREFIX prefix] [FILTER filter] [ENVIRONMENT …])
+# vernier_discover_tests(PROGRAM LABELS … TIMEOUT seconds [COST seconds] [PREFIX prefix] [FILTER filter] [ENVIRONMENT …])
 #   Makes the tests of a GoogleTest program that FILTER selects known to ctest, as PREFIX and their names. With sanitizers a program
 #   starts slowly: there a test is a share of the program's tests, as many as six files have.
 function(vernier_discover_tests program)
-  cmake_parse_arguments(arg "" "TIMEOUT;PREFIX;FILTER" "LABELS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(arg "" "TIMEOUT;COST;PREFIX;FILTER" "LABELS;ENVIRONMENT" ${ARGN})
+  vernier_default(arg_COST 0)
   if(NOT VERNIER_SANITIZE)
     include(GoogleTest)
     if(NOT arg_LABELS STREQUAL "unit")
@@ -140,7 +144,8 @@ function(vernier_discover_tests program)
     # Names alone: values would be printed as bytes, addresses among them.
     gtest_discover_tests(${program} DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES
       TEST_PREFIX "${arg_PREFIX}" TEST_FILTER "${arg_FILTER}"
-      PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${arg_ENVIRONMENT}" ${load})
+      PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} COST ${arg_COST}
+        ENVIRONMENT "${arg_ENVIRONMENT}" ${load})
     return()
   endif()
   if(arg_FILTER)
@@ -153,21 +158,23 @@ function(vernier_discover_tests program)
     math(EXPR index "${share} - 1")
     set(name ${arg_PREFIX}${program}.${share})
     add_test(NAME ${name} COMMAND ${program} --gtest_brief=1 ${filter})
-    set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 900
+    set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 900 COST ${arg_COST}
       ENVIRONMENT "GTEST_TOTAL_SHARDS=${shares};GTEST_SHARD_INDEX=${index};${arg_ENVIRONMENT}")
   endforeach()
 endfunction()
 
-# vernier_program_test(NAME COMMAND … [LABELS …] [TIMEOUT seconds] [LOAD halves] [ALONE_WITH resource] [ENVIRONMENT …] [MAY_SKIP])
+# vernier_program_test(NAME COMMAND … [LABELS …] [TIMEOUT seconds] [LOAD halves] [COST seconds] [ALONE_WITH resource]
+#     [ENVIRONMENT …] [MAY_SKIP])
 #   A test that runs programs as a user would. LABELS default to integration, TIMEOUT to 300. LOAD: cores that it keeps busy, in
-#   halves; default 2. ALONE_WITH: something of the host that one test at a time may use. MAY_SKIP: it exits with 77 where it cannot run.
+#   halves; default 2. COST: as of vernier_test. ALONE_WITH: something of the host that one test at a time may use. MAY_SKIP: it exits with 77 where it cannot run.
 function(vernier_program_test name)
-  cmake_parse_arguments(arg "MAY_SKIP" "TIMEOUT;LOAD;ALONE_WITH" "COMMAND;LABELS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(arg "MAY_SKIP" "TIMEOUT;LOAD;COST;ALONE_WITH" "COMMAND;LABELS;ENVIRONMENT" ${ARGN})
   vernier_default(arg_LABELS integration)
   vernier_default(arg_TIMEOUT 300)
   vernier_default(arg_LOAD 2)
+  vernier_default(arg_COST 0)
   add_test(NAME ${name} COMMAND ${arg_COMMAND})
-  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} PROCESSORS ${arg_LOAD}
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} PROCESSORS ${arg_LOAD} COST ${arg_COST}
     ENVIRONMENT "${arg_ENVIRONMENT}" RESOURCE_LOCK "${arg_ALONE_WITH}")
   if(arg_MAY_SKIP)
     set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)

@@ -158,7 +158,8 @@ TEST(Daemon, EndsOnInterruptWhileAStreamIsOpen) {
   const TemporaryFolder folder;
   Fill(folder / "vernier.db", 1);
   Daemon daemon(Arguments(folder / "vernier.db"));
-  const auto client = Client::Connect(AddressOf(daemon.ReadLine()), {.attempts = 1});
+  const auto client =
+      Client::Connect(AddressOf(daemon.ReadLine()), {.attempts = 1, .attempts_once_answered = 1});
   const absl::Status watched = client->WatchStudy("s", EventSeq(), true, [&](const Event&) {
     daemon.Signal(SIGINT);
     return true;

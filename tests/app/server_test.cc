@@ -126,7 +126,7 @@ TEST(Server, RefusesCallsAndSaysItIsIllWhileItsStoreIsGone) {
   ASSERT_OK_AND_ASSIGN(const auto server, Server::Start(options));
   const auto channel =
       grpc::CreateChannel(server->addresses().front(), grpc::InsecureChannelCredentials());
-  const auto client = client::NewChannelClient(channel);
+  const auto client = client::NewChannelClient(channel, {.attempts_once_answered = 1});
   ASSERT_THAT(client->CreateStudy(Spec("before")), IsOk());
   const auto is_healthy_soon = [&](bool wanted) {
     return Soon([&] { return testing::IsHealthy(channel) == wanted; });

@@ -166,7 +166,8 @@ endfunction()
 # vernier_program_test(NAME COMMAND … [LABELS …] [TIMEOUT seconds] [LOAD halves] [COST seconds] [ALONE_WITH resource]
 #     [ENVIRONMENT …] [MAY_SKIP])
 #   A test that runs programs as a user would. LABELS default to integration, TIMEOUT to 300. LOAD: cores that it keeps busy, in
-#   halves; default 2. COST: as of vernier_test. ALONE_WITH: something of the host that one test at a time may use. MAY_SKIP: it exits with 77 where it cannot run.
+#   halves; default 2. COST: as of vernier_test. ALONE_WITH: something of the host that one test at a time may use. MAY_SKIP: it exits
+#   with 77 where it cannot run.
 function(vernier_program_test name)
   cmake_parse_arguments(arg "MAY_SKIP" "TIMEOUT;LOAD;COST;ALONE_WITH" "COMMAND;LABELS;ENVIRONMENT" ${ARGN})
   vernier_default(arg_LABELS integration)

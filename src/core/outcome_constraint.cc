@@ -90,6 +90,18 @@ absl::Status CheckOutcomeConstraints(const StudySpec& spec) {
   return absl::OkStatus();
 }
 
+std::vector<std::string> MissingMetrics(std::span<const OutcomeConstraint> constraints,
+                                        const std::map<std::string, double>& metrics) {
+  std::vector<std::string> missing;
+  for (const OutcomeConstraint& constraint : constraints) {
+    for (const std::string& name : constraint.metrics()) {
+      const bool is_listed = std::find(missing.begin(), missing.end(), name) != missing.end();
+      if (!is_listed && !metrics.contains(name)) missing.push_back(name);
+    }
+  }
+  return missing;
+}
+
 std::vector<double> SlacksOf(std::span<const OutcomeConstraint> constraints,
                              const std::map<std::string, double>& metrics) {
   std::vector<double> slacks;

@@ -41,6 +41,10 @@ absl::StatusOr<std::vector<OutcomeConstraint>> ParseOutcomeConstraints(const Stu
 // InvalidArgument: a FieldError; a constraint names a parameter that is no known metric, or no name at all.
 absl::Status CheckOutcomeConstraints(const StudySpec& spec);
 
+// Returns the metrics of constraints that `metrics` lacks, in the order of the constraints, each once.
+std::vector<std::string> MissingMetrics(std::span<const OutcomeConstraint> constraints,
+                                        const std::map<std::string, double>& metrics);
+
 // Returns the slack of each constraint.
 std::vector<double> SlacksOf(std::span<const OutcomeConstraint> constraints,
                              const std::map<std::string, double>& metrics);

@@ -12,6 +12,7 @@ namespace {
 
 using ::testing::DoubleEq;
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 using ::testing::IsNan;
 using ::vernier::testing::IsOk;
 using ::vernier::testing::kInf;
@@ -72,6 +73,16 @@ StudySpec SpecWith(const std::string& constraint) {
   spec.space = Space::Create({width, loss}).value();
   spec.outcome_constraints = {"accuracy > 0.5", constraint};
   return spec;
+}
+
+TEST(MissingMetrics, NamesEachOnceInTheOrderOfTheConstraints) {
+  const std::vector<OutcomeConstraint> constraints = {
+      Constraint("latency <= 2 * size"), Constraint("memory + size < 8"), Constraint("loss < 1")};
+  EXPECT_THAT(MissingMetrics(constraints, {{"memory", 1}, {"other", 2}}),
+              ElementsAre("latency", "size", "loss"));
+  EXPECT_THAT(
+      MissingMetrics(constraints, {{"latency", 1}, {"size", 2}, {"memory", 3}, {"loss", 4}}),
+      IsEmpty());
 }
 
 TEST(CheckOutcomeConstraints, AcceptsAnyNameAsAMetric) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 #include "src/app/clean_up.h"
 #include "src/app/listen_address.h"
 #include "src/base/temporary_folder.h"
@@ -29,6 +30,7 @@
 #include "src/cli/study_warnings.h"
 #include "src/cli/terminal/figures.h"
 #include "src/core/objectives.h"
+#include "src/core/outcome_constraint.h"
 #include "src/core/status.h"
 #include "src/jobs/layout.h"
 #include "src/jobs/reproduction.h"
@@ -366,6 +368,16 @@ class CheckRun {
     return trial.message.empty() ? fmt::format("it reported no {}", missing) : trial.message;
   }
 
+  // Metrics of outcome constraints that were not measured.
+  absl::StatusOr<std::vector<std::string>> Unjudged() const {
+    VERNIER_ASSIGN_OR_RETURN(const auto constraints, ParseOutcomeConstraints(spec_));
+    std::map<std::string, double> measured;
+    for (const Measurement& measurement : finding_.measurements) {
+      measured.insert(measurement.metrics.begin(), measurement.metrics.end());
+    }
+    return MissingMetrics(constraints, measured);
+  }
+
   // The last lines of output: they are removed with the store.
   std::vector<std::string> LastLines() {
     v1::StreamTrialLogsRequest request;
@@ -384,8 +396,19 @@ class CheckRun {
     const bool is_tuned = !spec_.objectives.empty();
     const bool is_completed =
         finding_.trial.has_value() && finding_.trial->state == TrialState::kCompleted;
-    const bool is_ok = is_tuned ? IsMeasured() : is_completed;
-    const std::string reason = is_ok ? "" : Reason();
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> unjudged, Unjudged());
+    const bool has_result = is_tuned ? IsMeasured() : is_completed;
+    // A program that was stopped may still have reported it.
+    const bool is_unjudged = has_result && is_completed && !unjudged.empty();
+    const bool is_ok = has_result && !is_unjudged;
+    std::string reason;
+    if (is_unjudged) {
+      reason =
+          fmt::format("it reported no '{}' of outcome_constraints, so that no trial would count",
+                      fmt::join(unjudged, "', '"));
+    } else if (!is_ok) {
+      reason = Reason();
+    }
     auto measured = nlohmann::ordered_json::array();
     std::string text = is_tuned || !finding_.measurements.empty() ? Found(measured) : "";
     const auto first = is_tuned ? First() : std::nullopt;
@@ -394,6 +417,12 @@ class CheckRun {
       std::string time = fmt::format("{} to the first measurement", FormatElapsed(*first));
       if (per_step.has_value()) time += fmt::format(", then {} a step", FormatElapsed(*per_step));
       text += Field("time", time);
+    }
+    if (is_ok && !unjudged.empty()) {
+      text +=
+          Field("not yet",
+                fmt::format("'{}' of outcome_constraints: the program was stopped before its end",
+                            fmt::join(unjudged, "', '")));
     }
     nlohmann::ordered_json item = {
         {"study", spec_.name}, {"ok", is_ok}, {"replicas", replicas_}, {"measured", measured}};
@@ -410,11 +439,12 @@ class CheckRun {
       item["reason"] = reason;
       item["output"] = lines;
     }
-    const bool is_silent = !is_ok && !finding_.interrupted && HasEndedWell();
+    const bool is_silent = is_unjudged || (!has_result && !finding_.interrupted && HasEndedWell());
     if (is_tuned && (is_ok || is_silent)) {
       VERNIER_ASSIGN_OR_RETURN(const std::vector<MetricSighting> sightings, Sightings());
       const std::string near = is_ok ? PassedOver(sightings) : NearlyFound(sightings);
-      text += near.empty() && !is_ok ? Field("advice", Advice()) : near;
+      const std::string& wanted = is_unjudged ? unjudged.front() : FirstObjective(spec_).metric;
+      text += near.empty() && !is_ok ? Field("advice", Advice(wanted)) : near;
       item["seen"] = CandidatesOf(sightings);
     }
     text += Field("result", is_ok ? Success(is_tuned) : "failed: " + Printable(reason));
@@ -445,8 +475,7 @@ class CheckRun {
     return fmt::format("{} is found", FirstObjective(spec_).metric);
   }
 
-  std::string Advice() const {
-    const std::string& metric = FirstObjective(spec_).metric;
+  static std::string Advice(const std::string& metric) {
     return fmt::format(
         "print {0}=0.93, or say where it stands: `metrics: {{{0}: {{after: '{0} '}}}}`", metric);
   }

@@ -258,7 +258,7 @@ class Run(Loop):
             raise type(error)(f"train: the value that {self.train} returned: {error}") from None
         except (LeaseLostError, StateError) as error:
             # Ended from elsewhere meanwhile, or offered to another process: its result is not wanted.
-            logger().warning("study '%s': trial %d: %s", self.study.name, trial.number, error)
+            logger().warning("trial %d of study '%s' was not told: %s", trial.number, self.study.name, error)
             return None
 
     def _fail(self, trial: AskedTrial, error: BaseException, is_lost: bool = False) -> Optional[TrialRecord]:

@@ -77,7 +77,7 @@ std::optional<std::vector<std::string>> AlternativesOf(const FilterNode& node,
   std::vector<std::string> all;
   for (const FilterNode& child : node.children) {
     // Of an AND, each part is necessary, so any part that names texts will do; the first is taken.
-    const auto of_child = AlternativesOf(child, column);
+    auto of_child = AlternativesOf(child, column);
     if (node.kind == FilterNode::Kind::kAll && of_child.has_value()) return of_child;
     if (node.kind == FilterNode::Kind::kAll) continue;
     // Of an OR, every part must name texts: a part that does not could match any.

@@ -226,10 +226,10 @@ TEST_F(HostileCalls, LongIds) {
           Sending(&Stub::ReportMeasurement, report),
           "must have at most 256 bytes, got 1000000"});
   auto fail = About<v1::FailTrialRequest>(trial_);
-  fail.set_message(std::string(10'000'000, 'e'));
-  Expect({"a message of 10 MB",
+  fail.set_message(std::string(8'000'000, 'e'));
+  Expect({"a message of 8 MB",
           Sending(&Stub::FailTrial, fail),
-          "must have at most 16384 bytes, got 10000000"});
+          "must have at most 16384 bytes, got 8000000"});
 }
 
 TEST_F(HostileCalls, Filters) {

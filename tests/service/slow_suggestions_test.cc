@@ -1,4 +1,5 @@
 // Suggestions that take long.
+#include <cstdint>
 #include <memory>
 #include <set>
 #include <string>
@@ -24,7 +25,7 @@ class SlowSuggestionsTest : public ServerTest {
     auto request = Creation(id);
     v1::StudySpec& spec = *request.mutable_study()->mutable_spec();
     spec.mutable_parameters(0)->set_name(id);  // By which the algorithm knows it.
-    spec.mutable_budget()->set_trials(2 * kClients);
+    spec.mutable_budget()->set_trials(std::int64_t{2} * kClients);
     spec.set_parallel(2 * kClients);
     return request;
   }

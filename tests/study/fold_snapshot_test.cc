@@ -79,7 +79,7 @@ class SnapshotWorkloadTest : public ::testing::TestWithParam<int> {
 // Two worlds that differ in nothing but snapshots answer alike, call by call, and have the same log.
 TEST_P(SnapshotWorkloadTest, CallsAnswerAlikeWithAndWithoutSnapshots) {
   const auto seed = static_cast<std::uint64_t>(GetParam());
-  World with(/*interval=*/1 + GetParam() % 9);
+  World with(/*events=*/1 + GetParam() % 9);
   World without(kNever);
   const StudyId id = with.studies->CreateStudy(Spec(), {.actor = "test"}).value().id;
   ASSERT_EQ(without.studies->CreateStudy(Spec(), {.actor = "test"}).value().id, id);
@@ -102,7 +102,7 @@ TEST_P(SnapshotWorkloadTest, CallsAnswerAlikeWithAndWithoutSnapshots) {
 }
 
 TEST_P(SnapshotWorkloadTest, RestartsGoOnFromASnapshotAsFromTheLog) {
-  World with(/*interval=*/1 + GetParam() % 5);
+  World with(/*events=*/1 + GetParam() % 5);
   World without(kNever);
   const StudyId id = with.studies->CreateStudy(Spec(), {.actor = "test"}).value().id;
   ASSERT_THAT(without.studies->CreateStudy(Spec(), {.actor = "test"}), IsOk());

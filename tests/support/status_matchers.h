@@ -44,9 +44,12 @@ inline auto StatusIs(absl::StatusCode code) { return StatusIsImpl(code, ::testin
 //   ASSERT_OK_AND_ASSIGN(const Study study, storage.GetStudy(id));
 #define VERNIER_TEST_CONCAT_INNER_(a, b) a##b
 #define VERNIER_TEST_CONCAT_(a, b) VERNIER_TEST_CONCAT_INNER_(a, b)
+// The arguments are a declaration and the variable's name.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define ASSERT_OK_AND_ASSIGN_IMPL_(tmp, lhs, expr)  \
   auto tmp = (expr);                                \
   ASSERT_TRUE(tmp.ok()) << tmp.status().ToString(); \
   lhs = *std::move(tmp)
+// NOLINTEND(bugprone-macro-parentheses)
 #define ASSERT_OK_AND_ASSIGN(lhs, expr) \
   ASSERT_OK_AND_ASSIGN_IMPL_(VERNIER_TEST_CONCAT_(test_or_, __LINE__), lhs, expr)
